@@ -12,7 +12,7 @@ mod fixture;
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
-use fixture::World;
+use fixture::TestWorld;
 use upbeat::render::Renderer;
 use wayland_client::protocol::wl_buffer::WlBuffer;
 use wayland_client::protocol::wl_shm::Format;
@@ -22,29 +22,30 @@ const SIZE: (i32, i32) = (1280, 720);
 /// Premultiplied, half transparent.
 const COLOURS: [u32; 2] = [0x8040_2010, 0x8010_2040];
 
-struct Stage {
-    world: World,
+struct ComposeBench {
+    world: TestWorld,
     windows: Vec<(WlSurface, [WlBuffer; 2])>,
     frames: usize,
 }
 
-impl Stage {
+impl ComposeBench {
     fn new(windows: usize) -> Self {
-        let mut world = World::in_real_time(Renderer::pixman().unwrap());
+        let mut world = TestWorld::in_real_time(Renderer::pixman().unwrap());
         let windows = (0..windows)
             .map(|number| {
                 let (client, window) = world.open(&number.to_string(), SIZE.0, SIZE.1);
                 let picture = |colour| vec![colour; (SIZE.0 * SIZE.1) as usize];
-                let buffers = COLOURS
-                    .map(|colour| world.client(client).picture(0, Format::Argb8888, SIZE.0, SIZE.1, &picture(colour)));
+                let buffers = COLOURS.map(|colour| {
+                    world.client(client).buffer_of_pixels(0, Format::Argb8888, SIZE.0, SIZE.1, &picture(colour))
+                });
                 (window.surface, buffers)
             })
             .collect();
-        world.rest();
-        Stage { world, windows, frames: 0 }
+        world.run_until_idle();
+        ComposeBench { world, windows, frames: 0 }
     }
 
-    fn shown(world: &World) -> Option<(u64, Duration)> {
+    fn shown(world: &TestWorld) -> Option<(u64, Duration)> {
         let output = world.state.outputs.states().next()?;
         let record = output.records().iter().last()?;
         Some((record.frame, record.compose_cost.to_duration()))
@@ -60,7 +61,7 @@ impl Stage {
         }
         let before = Self::shown(&self.world).map(|(frame, _)| frame);
         self.world.settle();
-        self.world.until("a frame", |world| Self::shown(world).map(|(frame, _)| frame) > before);
+        self.world.run_until("a frame", |world| Self::shown(world).map(|(frame, _)| frame) > before);
         Self::shown(&self.world).unwrap().1
     }
 }
@@ -70,7 +71,7 @@ fn compose(criterion: &mut Criterion) {
     // Flat sampling, because a frame takes a whole refresh whatever it costs.
     group.sampling_mode(SamplingMode::Flat).sample_size(20).measurement_time(Duration::from_secs(5));
     for windows in [1, 4, 12] {
-        let mut stage = Stage::new(windows);
+        let mut stage = ComposeBench::new(windows);
         group.bench_function(format!("{windows} windows"), |bench| {
             bench.iter_custom(|frames| (0..frames).map(|_| stage.frame()).sum());
         });

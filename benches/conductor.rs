@@ -11,7 +11,7 @@ use upbeat_timing::time::Span;
 
 fn decisions(criterion: &mut Criterion) {
     for clients in [1, 10] {
-        let mut session = steady::Session::new(clients);
+        let mut session = steady::SteadySession::new(clients);
         (0..300).for_each(|_| session.refresh());
         let mut group = criterion.benchmark_group(format!("{clients} clients"));
         group.bench_function("nothing to do: poll", |bench| {

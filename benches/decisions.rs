@@ -8,16 +8,19 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
 use upbeat_timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator, TwoShot, WindowQuantile};
-use upbeat_timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
-use upbeat_timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
+use upbeat_timing::frames::{AheadSettings, FrameOperation, FrameQueue, FrameTrigger, QueuePermissions};
+use upbeat_timing::input_prediction::{
+    ErrorTracked, Kalman, Linear, PositionSample, PredictionLimits, Predictor, Quadratic,
+};
 use upbeat_timing::late_frame::LateFramePolicy;
-use upbeat_timing::refresh_rate::{RateGovernor, RateRange, Scenario};
+use upbeat_timing::refresh_rate::{RateGovernor, RateRange, RateScenario};
 use upbeat_timing::scroll::{
-    Cover, Extent, Latch, Lead, Movement, Region, ScarDecider, Steady, Supply, SupplySettings, Terms, ViewMachine, Way,
+    DocumentExtent, DocumentRegion, RenderLead, RenderSupply, RenderedRegions, ScarDecider, ScrollDistance,
+    ScrollRequest, SteadyCourse, SupplySettings, ViewLatch, ViewMachine, ViewTerms,
 };
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
-use upbeat_timing::virtualizer::{CatchUp, Grid, Virtualizer};
+use upbeat_timing::virtualizer::{CatchUp, Virtualizer, VsyncGrid};
 
 const INTERVAL: Span = Span::from_micros(16_667);
 const START: Instant = Instant::from_nanos(1_000_000_000);
@@ -53,29 +56,33 @@ fn estimators(criterion: &mut Criterion) {
 
 fn ahead(criterion: &mut Criterion) {
     criterion.bench_function("ahead: one frame through frame queue and virtualizer", |bencher| {
-        let grid = Grid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
-        let mut frames = FrameQueue::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
+        let grid = VsyncGrid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
+        let mut frames = FrameQueue::new(AheadSettings::buffers(5).with_run_ahead(4), FrameTrigger::Ahead);
         let mut virtualizer = Virtualizer::new(grid, CatchUp::Gentle);
         frames.begin(RefreshIndex(1));
         let mut refresh = RefreshIndex(1);
         bencher.iter(|| {
-            while let Some(step) = frames.poll(May::WORK) {
+            while let Some(step) = frames.poll(QueuePermissions::WORK) {
                 match step {
-                    Step::Record => {
+                    FrameOperation::Record => {
                         let target = virtualizer.issue(refresh, frames.depth() as u64 + 1);
                         let id = frames.record(target.refresh, black_box(target));
-                        frames.recorded(id);
+                        frames.mark_recorded(id);
                     }
-                    Step::Draw(id) => {
-                        frames.draw(id);
-                        frames.drawn(id, Span::ZERO);
+                    FrameOperation::Draw(id) => {
+                        frames.mark_drawing(id);
+                        frames.mark_drawn(id, Span::ZERO);
                     }
-                    Step::Release(_) | Step::Withdraw(_) | Step::HandOver(_) => {}
+                    FrameOperation::Release(_) | FrameOperation::Withdraw(_) | FrameOperation::HandOver(_) => {}
                 }
             }
             refresh = refresh.next();
-            virtualizer.calibrate(Grid { refresh, present: START + INTERVAL * refresh.0 as i64, interval: INTERVAL });
-            let shown = frames.shows(refresh);
+            virtualizer.calibrate(VsyncGrid {
+                refresh,
+                present: START + INTERVAL * refresh.0 as i64,
+                interval: INTERVAL,
+            });
+            let shown = frames.frame_for_refresh(refresh);
             black_box(shown.frame.map(|id| frames.take(id)))
         });
     });
@@ -93,7 +100,7 @@ fn ahead(criterion: &mut Criterion) {
         let mut speed = 0.0;
         bencher.iter(|| {
             speed = (speed + 137.0) % 3_000.0;
-            let interval = governor.interval_for(Scenario::Motion(speed));
+            let interval = governor.interval_for(RateScenario::Motion(speed));
             black_box(governor.latching(interval));
             black_box(governor.scan_out(START, START))
         });
@@ -102,13 +109,13 @@ fn ahead(criterion: &mut Criterion) {
 
 fn input(criterion: &mut Criterion) {
     fn bench(criterion: &mut Criterion, name: &str, predictor: impl Predictor) {
-        let mut tracked = Tracked::new(predictor, PredictionLimits::default());
+        let mut tracked = ErrorTracked::new(predictor, PredictionLimits::default());
         let mut index = 0_u64;
         criterion.bench_function(&format!("prediction/{name}: observe and predict"), |bencher| {
             bencher.iter(|| {
                 index += 1;
                 let at = START + Span::from_millis(8) * index as i64;
-                tracked.observe(Sample { at, x: (index % 500) as f64, y: (index % 300) as f64 });
+                tracked.observe(PositionSample { at, x: (index % 500) as f64, y: (index % 300) as f64 });
                 black_box(tracked.predict(at + INTERVAL))
             });
         });
@@ -133,24 +140,33 @@ fn space(criterion: &mut Criterion) {
         bencher.iter(|| black_box(scar.step(black_box(17), true)));
     });
     criterion.bench_function("scroll: what is wanted of a document", |bencher| {
-        let document = Region { x: Extent { start: 0, length: 4_000 }, y: Extent { start: 0, length: i64::MAX / 4 } };
-        let mut supply = Supply::new(document, SupplySettings::with_budget(8_000_000));
-        let course = Steady(Way { x: 0.0, y: 1_000.0 });
+        let document = DocumentRegion {
+            x: DocumentExtent { start: 0, length: 4_000 },
+            y: DocumentExtent { start: 0, length: i64::MAX / 4 },
+        };
+        let mut supply = RenderSupply::new(document, SupplySettings::with_budget(8_000_000));
+        let course = SteadyCourse(ScrollDistance { x: 0.0, y: 1_000.0 });
         let mut y = 0;
         bencher.iter(|| {
             y += 17;
-            let shown = Region { x: Extent { start: 100, length: 1_440 }, y: Extent { start: y, length: 2_960 } };
-            let look = supply.look(shown, &course, Lead { render: INTERVAL, way: INTERVAL });
+            let shown = DocumentRegion {
+                x: DocumentExtent { start: 100, length: 1_440 },
+                y: DocumentExtent { start: y, length: 2_960 },
+            };
+            let look = supply.update(shown, &course, RenderLead { render: INTERVAL, way: INTERVAL });
             if let Some(wanted) = look.wanted {
-                supply.set_rendered(Cover::of([wanted.region]));
+                supply.set_rendered(RenderedRegions::of([wanted.region]));
             }
             black_box(look)
         });
     });
     criterion.bench_function("scroll: a latch of a view that was thrown", |bencher| {
         let mut view = ViewMachine::new(SupplySettings::default());
-        let document = Region { x: Extent { start: 0, length: 1_440 }, y: Extent { start: 0, length: 1_000_000 } };
-        let terms = Terms {
+        let document = DocumentRegion {
+            x: DocumentExtent { start: 0, length: 1_440 },
+            y: DocumentExtent { start: 0, length: 1_000_000 },
+        };
+        let terms = ViewTerms {
             size: (1_440, 2_960),
             document,
             axes: (false, true),
@@ -160,18 +176,18 @@ fn space(criterion: &mut Criterion) {
             predicts: true,
             stretches: false,
         };
-        let tiles = |first: i64| (first..first + 16).map(|row| Extent { start: row * 512, length: 512 });
+        let tiles = |first: i64| (first..first + 16).map(|row| DocumentExtent { start: row * 512, length: 512 });
         let (mut now, mut shown) = (START, (0.0, 103_000.0));
-        view.ask(now, Movement::To { offset: (0, 103_000), smoothly: false, serial: 1 }, &terms, shown);
+        view.handle_request(now, ScrollRequest::To { offset: (0, 103_000), smoothly: false, serial: 1 }, &terms, shown);
         bencher.iter(|| {
             now += INTERVAL;
             if !view.is_active() {
                 // Start another movement, so that the view never rests.
                 let offset = if shown.1 > 104_500.0 { (0, 103_000) } else { (0, 106_000) };
-                view.ask(now, Movement::To { offset, smoothly: true, serial: 1 }, &terms, shown);
+                view.handle_request(now, ScrollRequest::To { offset, smoothly: true, serial: 1 }, &terms, shown);
             }
-            let latch = Latch { now, present: now + INTERVAL, interval: INTERVAL, scale: 1.0 };
-            let cover = Cover::of(tiles(200).map(|y| Region { x: document.x, y }));
+            let latch = ViewLatch { now, present: now + INTERVAL, interval: INTERVAL, scale: 1.0 };
+            let cover = RenderedRegions::of(tiles(200).map(|y| DocumentRegion { x: document.x, y }));
             let step = view.latch(latch, &terms, black_box(cover), shown);
             shown = step.at.offset;
             black_box(step)

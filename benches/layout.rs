@@ -4,46 +4,47 @@
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use upbeat::shell::WindowId;
-use upbeat::shell::layout::op::{Direction, Limits, Opening, Rect, Side};
-use upbeat::shell::layout::{Area, Layout, Op};
-use upbeat::shell::workspaces::Screen;
+use upbeat::shell::layout::op::{Direction, HorizontalSide, LayoutRect, MinimumSize, WindowOpening};
+use upbeat::shell::layout::{LayoutArea, LayoutOp, TilingLayout};
+use upbeat::shell::workspaces::ScreenId;
 
 const WINDOWS: u32 = 100;
-const SCREEN: Screen = Screen(1);
+const SCREEN: ScreenId = ScreenId(1);
 
 /// Columns of one and two rows, and some windows above them; the focus is in the middle.
-fn crowded() -> Layout {
-    let full = Rect::from_size((2560, 1440).into());
-    let mut layout = Layout::new(Screen(0));
-    layout.apply(&Op::Connect(SCREEN, Area { full, usable: full, scale: 180, gap: 8, titles: 28 }));
+fn crowded() -> TilingLayout {
+    let full = LayoutRect::from_size((2560, 1440).into());
+    let mut layout = TilingLayout::new(ScreenId(0));
+    layout.apply(&LayoutOp::Connect(SCREEN, LayoutArea { full, usable: full, scale: 180, gap: 8, titles: 28 }));
     for id in 0..WINDOWS {
-        let floating = (id % 10 == 9).then(|| Rect::new((id as i32 * 11, id as i32 * 7).into(), (800, 600).into()));
+        let floating =
+            (id % 10 == 9).then(|| LayoutRect::new((id as i32 * 11, id as i32 * 7).into(), (800, 600).into()));
         let focused = floating.is_none();
-        layout.apply(&Op::Open(
+        layout.apply(&LayoutOp::Open(
             WindowId(id),
-            Limits::default(),
-            Opening { place: None, floating, focused, back: None },
+            MinimumSize::default(),
+            WindowOpening { place: None, floating, focused, back: None },
         ));
         if id % 3 == 2 && focused {
-            layout.apply(&Op::Join(Side::Left));
+            layout.apply(&LayoutOp::Join(HorizontalSide::Left));
         }
     }
-    layout.apply(&Op::Focus(WindowId(WINDOWS / 2)));
+    layout.apply(&LayoutOp::Focus(WindowId(WINDOWS / 2)));
     layout
 }
 
 fn operations(criterion: &mut Criterion) {
     let ops = [
-        ("focus", Op::FocusTo(Direction::Column(Side::Right))),
-        ("move a column", Op::MoveColumn(Side::Left)),
-        ("join a column", Op::Join(Side::Left)),
-        ("close", Op::Close(WindowId(WINDOWS / 2))),
+        ("focus", LayoutOp::FocusTo(Direction::Column(HorizontalSide::Right))),
+        ("move a column", LayoutOp::MoveColumn(HorizontalSide::Left)),
+        ("join a column", LayoutOp::Join(HorizontalSide::Left)),
+        ("close", LayoutOp::Close(WindowId(WINDOWS / 2))),
         (
             "open",
-            Op::Open(
+            LayoutOp::Open(
                 WindowId(WINDOWS),
-                Limits::default(),
-                Opening { place: None, floating: None, focused: true, back: None },
+                MinimumSize::default(),
+                WindowOpening { place: None, floating: None, focused: true, back: None },
             ),
         ),
     ];
@@ -52,7 +53,7 @@ fn operations(criterion: &mut Criterion) {
     let mut arranged = Vec::with_capacity(2 * WINDOWS as usize);
     for (name, op) in ops {
         group.bench_function(name, |bencher| {
-            let done = |mut layout: Layout| {
+            let done = |mut layout: TilingLayout| {
                 layout.apply(&op);
                 layout.arrange(layout.focused_place(), &mut arranged);
                 layout

@@ -13,11 +13,11 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use upbeat::backend::headless::record::{ProbeLog, Recording};
 use upbeat::backend::headless::{HeadlessBackend, HeadlessOutput, OutputOptions};
-use upbeat::backend::{Change, Display, FrameId, Mode, PixelRect, Plan};
+use upbeat::backend::{Display, FrameId, FramePlan, PixelRect, PlanChange, VideoMode};
 use upbeat_record::recording::StreamFile;
 use upbeat_timing::time::{Instant, SimulatedClock};
 
-const MODE: Mode = Mode { width: 1920, height: 1080, refresh: 60_000 };
+const MODE: VideoMode = VideoMode { width: 1920, height: 1080, refresh: 60_000 };
 
 /// An output on a simulated clock. Its timer is real, so that the system calls count.
 fn output() -> (Rc<SimulatedClock>, HeadlessBackend, HeadlessOutput) {
@@ -28,9 +28,9 @@ fn output() -> (Rc<SimulatedClock>, HeadlessBackend, HeadlessOutput) {
     (clock, backend, output)
 }
 
-fn plan(output: &mut HeadlessOutput, frame: u64) -> Plan {
+fn plan(output: &mut HeadlessOutput, frame: u64) -> FramePlan {
     let buffer = output.acquire().unwrap();
-    Plan::plain(FrameId(frame), Change::Compose { buffer, damage: Vec::new() })
+    FramePlan::plain(FrameId(frame), PlanChange::Compose { buffer, damage: Vec::new() })
 }
 
 fn show(clock: &SimulatedClock, backend: &mut HeadlessBackend, output: &mut HeadlessOutput, frame: u64) {

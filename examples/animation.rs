@@ -15,11 +15,11 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use clap::Parser;
-use common::figures::Figures;
-use common::mode::{Mode, words};
+use common::figures::ExampleFigures;
+use common::mode::{ExamplePacing, pacing_text};
 use common::picture::{LETTER, Picture};
-use common::window::{Input, P, Window};
-use upbeat_bench::block_code::{self, Code};
+use common::window::{ExampleWindow, P, WindowInput};
+use upbeat_bench::block_code::{self, BlockCode};
 use upbeat_client::FrameTarget;
 use upbeat_timing::time::{Instant, Span};
 
@@ -33,10 +33,10 @@ const LAST_LIGHT: Span = Span::from_seconds(2);
 ///
 /// P switches the pacing, Q or Escape ends it.
 #[derive(Parser)]
-struct Options {
+struct AnimationArgs {
     /// How frames are paced
     #[arg(long, value_enum, default_value = "ahead")]
-    pacing: Mode,
+    pacing: ExamplePacing,
     /// How many frames may be in flight when drawn ahead
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     ahead: u32,
@@ -55,15 +55,15 @@ struct Options {
 const HEAVY_EVERY: u32 = 40;
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+    let options = AnimationArgs::parse();
     // One buffer more than frames in flight, because the buffer on screen is released only when the next frame is
     // shown.
-    let mut window = Window::open("animation", SIZE, options.ahead as usize + 1, options.predict)?;
+    let mut window = ExampleWindow::open("animation", SIZE, options.ahead as usize + 1, options.predict)?;
     let mut mode = options.pacing;
     window.pacer.set_options(mode.options(options.ahead));
     window.screen.surface.commit();
     window.pacer.request_frame();
-    let mut figures = Figures::default();
+    let mut figures = ExampleFigures::default();
     let mut picture = Picture::new(SIZE.0, SIZE.1);
     let mut waiting: Option<FrameTarget> = None;
     let wanted = options.frames.unwrap_or(u32::MAX);
@@ -82,14 +82,14 @@ fn main() -> anyhow::Result<()> {
                 sleep(Duration::from_millis(options.heavy));
             }
             draw(&mut picture, target.present, figures.committed);
-            let lines = [words(window.pacer.effective()), figures.words(), "P pacing   Q end".to_owned()];
+            let lines = [pacing_text(window.pacer.effective()), figures.text(), "P pacing   Q end".to_owned()];
             for (line, text) in lines.iter().enumerate() {
                 picture.text((16, 16 + line as i32 * (LETTER + 8)), text, 0x00d0_d8e0);
             }
             window.screen.show(buffer, &picture, &window.pacer, target)?;
         }
         window.wait(None)?;
-        if window.inputs().contains(&Input::Key(P)) {
+        if window.inputs().contains(&WindowInput::Key(P)) {
             mode = mode.next();
             window.pacer.set_options(mode.options(options.ahead));
         }
@@ -104,7 +104,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn count(window: &Window, figures: &mut Figures) {
+fn count(window: &ExampleWindow, figures: &mut ExampleFigures) {
     while let Some(event) = window.pacer.next_event() {
         figures.event(&event);
     }
@@ -121,7 +121,7 @@ fn draw(picture: &mut Picture, present: Instant, frame: u32) {
     }
     picture.disc(on_circle(centre, radius, angle), 16.0, 0x00ff_b040);
     let band = (SIZE.0 - block_code::WIDTH) / 2;
-    Code::of_time(frame, present).draw(&mut picture.pixels[band..], SIZE.0, SIZE.1 - block_code::HEIGHT - 8);
+    BlockCode::of_time(frame, present).draw(&mut picture.pixels[band..], SIZE.0, SIZE.1 - block_code::HEIGHT - 8);
 }
 
 fn on_circle(centre: (f64, f64), radius: f64, angle: f64) -> (f64, f64) {

@@ -22,12 +22,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use clap::Parser;
-use common::figures::Figures;
-use common::mode::{Mode, words};
+use common::figures::ExampleFigures;
+use common::mode::{ExamplePacing, pacing_text};
 use common::picture::{LETTER, Picture};
-use common::screen::Screen;
-use common::window::{Input, P, Window};
-use upbeat_bench::block_code::{self, Code};
+use common::screen::WindowBuffers;
+use common::window::{ExampleWindow, P, WindowInput};
+use upbeat_bench::block_code::{self, BlockCode};
 use upbeat_bench::smoothness::CostOptions;
 use upbeat_client::{FramePacer, FrameTarget};
 use upbeat_lab::load::FrameCost;
@@ -42,12 +42,12 @@ const BALLS: u32 = 40;
 ///
 /// P switches the pacing, Q or Escape ends it.
 #[derive(Parser)]
-struct Options {
+struct GameArgs {
     #[command(flatten)]
     costs: CostOptions,
     /// How frames are paced
     #[arg(long, value_enum, default_value = "ahead")]
-    pacing: Mode,
+    pacing: ExamplePacing,
     /// Pixel buffers; one is on screen
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=16))]
     buffers: u32,
@@ -57,7 +57,7 @@ struct Options {
 }
 
 /// A frame for the first thread.
-struct Job {
+struct RecordJob {
     number: u32,
     target: FrameTarget,
     cost: FrameCost,
@@ -65,17 +65,17 @@ struct Job {
 }
 
 /// A recorded frame for the second thread.
-struct Recording {
-    job: Job,
+struct RecordedGameFrame {
+    job: RecordJob,
     /// Centre, radius and colour.
     discs: Vec<((f64, f64), f64, u32)>,
 }
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+    let options = GameArgs::parse();
     let load = options.costs.costs()?;
     let ahead = options.buffers - 1 + options.run_ahead;
-    let mut window = Window::open("game", SIZE, options.buffers as usize, false)?;
+    let mut window = ExampleWindow::open("game", SIZE, options.buffers as usize, false)?;
     window.pacer.set_options(options.pacing.options(ahead));
     window.screen.surface.commit();
     let (to_recorder, jobs) = channel();
@@ -92,13 +92,13 @@ fn main() -> anyhow::Result<()> {
 
 /// The main thread: sends each target to the recorder, and handles events.
 fn play(
-    window: &mut Window,
+    window: &mut ExampleWindow,
     costs: &[FrameCost],
-    mut mode: Mode,
+    mut mode: ExamplePacing,
     ahead: u32,
-    recorder: Sender<Job>,
-) -> anyhow::Result<Figures> {
-    let mut figures = Figures::default();
+    recorder: Sender<RecordJob>,
+) -> anyhow::Result<ExampleFigures> {
+    let mut figures = ExampleFigures::default();
     let mut costs = costs.iter();
     window.pacer.request_frame();
     let mut until = None;
@@ -112,15 +112,15 @@ fn play(
             };
             figures.begun(target, window.pacer.now());
             figures.committed += 1;
-            let lines = [words(window.pacer.effective()), figures.words()];
+            let lines = [pacing_text(window.pacer.effective()), figures.text()];
             // The recorder ends early only after an error, which `main` reports.
-            if recorder.send(Job { number: figures.committed, target, cost, lines }).is_err() {
+            if recorder.send(RecordJob { number: figures.committed, target, cost, lines }).is_err() {
                 return Ok(figures);
             }
             window.pacer.request_frame();
         }
         window.wait(until)?;
-        if window.inputs().contains(&Input::Key(P)) {
+        if window.inputs().contains(&WindowInput::Key(P)) {
             mode = mode.next();
             window.pacer.set_options(mode.options(ahead));
         }
@@ -132,21 +132,25 @@ fn play(
 }
 
 /// The first thread: computes the positions at the frame's time.
-fn record(jobs: &Receiver<Job>, rasteriser: &Sender<Recording>) {
+fn record(jobs: &Receiver<RecordJob>, rasteriser: &Sender<RecordedGameFrame>) {
     for job in jobs {
         let done = MonotonicClock.now() + job.cost.record;
         let discs = (0..BALLS).map(|ball| place(ball, job.target.present)).collect();
-        take_until(done);
-        if rasteriser.send(Recording { job, discs }).is_err() {
+        sleep_until(done);
+        if rasteriser.send(RecordedGameFrame { job, discs }).is_err() {
             return;
         }
     }
 }
 
 /// The second thread: draws and commits.
-fn rasterise(recordings: &Receiver<Recording>, screen: &Arc<Screen>, pacer: &FramePacer) -> io::Result<()> {
+fn rasterise(
+    recordings: &Receiver<RecordedGameFrame>,
+    screen: &Arc<WindowBuffers>,
+    pacer: &FramePacer,
+) -> io::Result<()> {
     let mut picture = Picture::new(SIZE.0, SIZE.1);
-    for Recording { job, discs } in recordings {
+    for RecordedGameFrame { job, discs } in recordings {
         // The window was closed or hidden, so the frame is not needed.
         let Some(buffer) = screen.free.take(PATIENCE.to_duration()) else { return Ok(()) };
         let done = MonotonicClock.now() + job.cost.render;
@@ -163,9 +167,9 @@ fn rasterise(recordings: &Receiver<Recording>, screen: &Arc<Screen>, pacer: &Fra
         picture.rectangle((260, 80), (bar.clamp(1, 360) as i32, LETTER), cost_colour(cost, job.target.interval));
         picture.text((16, 112), "P pacing   Q end", 0x0080_8890);
         let band = (SIZE.0 - block_code::WIDTH) / 2;
-        let code = Code::of_time(job.number, job.target.present);
+        let code = BlockCode::of_time(job.number, job.target.present);
         code.draw(&mut picture.pixels[band..], SIZE.0, SIZE.1 - block_code::HEIGHT - 8);
-        take_until(done);
+        sleep_until(done);
         screen.show(buffer, &picture, pacer, job.target)?;
     }
     Ok(())
@@ -188,6 +192,6 @@ fn place(ball: u32, at: Instant) -> ((f64, f64), f64, u32) {
 
 /// Sleeps for the rest of a stage's cost instead of burning CPU time, because the stages stand for a processor and a
 /// GPU.
-fn take_until(done: Instant) {
+fn sleep_until(done: Instant) {
     thread::sleep((done - MonotonicClock.now()).to_duration());
 }

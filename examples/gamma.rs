@@ -15,19 +15,19 @@ use wayland_protocols_wlr::gamma_control::v1::client::{zwlr_gamma_control_manage
 
 /// Events of the gamma control.
 #[derive(Default)]
-struct Told {
+struct GammaEvents {
     size: Option<u32>,
     failed: bool,
 }
 
 fn main() -> anyhow::Result<()> {
     let connection = Connection::connect_to_env().context("no compositor")?;
-    let (globals, mut queue) = registry_queue_init::<Told>(&connection)?;
+    let (globals, mut queue) = registry_queue_init::<GammaEvents>(&connection)?;
     let handle = queue.handle();
     let output: wl_output::WlOutput = globals.bind(&handle, 1..=1, ())?;
     let manager: zwlr_gamma_control_manager_v1::ZwlrGammaControlManagerV1 = globals.bind(&handle, 1..=1, ())?;
     let control = manager.get_gamma_control(&output, &handle, ());
-    let mut told = Told::default();
+    let mut told = GammaEvents::default();
     while told.size.is_none() && !told.failed {
         queue.blocking_dispatch(&mut told)?;
     }
@@ -52,7 +52,7 @@ fn inverted(size: u32) -> anyhow::Result<std::fs::File> {
     Ok(file)
 }
 
-impl Dispatch<zwlr_gamma_control_v1::ZwlrGammaControlV1, ()> for Told {
+impl Dispatch<zwlr_gamma_control_v1::ZwlrGammaControlV1, ()> for GammaEvents {
     fn event(
         told: &mut Self,
         _: &zwlr_gamma_control_v1::ZwlrGammaControlV1,
@@ -68,7 +68,7 @@ impl Dispatch<zwlr_gamma_control_v1::ZwlrGammaControlV1, ()> for Told {
     }
 }
 
-impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Told {
+impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for GammaEvents {
     fn event(
         _: &mut Self,
         _: &wl_registry::WlRegistry,
@@ -80,5 +80,5 @@ impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Told {
     }
 }
 
-delegate_noop!(Told: ignore wl_output::WlOutput);
-delegate_noop!(Told: zwlr_gamma_control_manager_v1::ZwlrGammaControlManagerV1);
+delegate_noop!(GammaEvents: ignore wl_output::WlOutput);
+delegate_noop!(GammaEvents: zwlr_gamma_control_manager_v1::ZwlrGammaControlManagerV1);

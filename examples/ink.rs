@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Parser;
-use common::figures::Figures;
-use common::mode::words;
+use common::figures::ExampleFigures;
+use common::mode::pacing_text;
 use common::picture::{LETTER, Picture};
-use common::window::{Input, Window};
+use common::window::{ExampleWindow, WindowInput};
 use upbeat_client::{FrameTarget, Pacing, PacingOptions, PredictedDevice, PredictedPoint};
 use upbeat_timing::time::Span;
 
@@ -33,7 +33,7 @@ const NIB: f64 = 3.0;
 ///
 /// Q or Escape ends it.
 #[derive(Parser)]
-struct Options {
+struct InkArgs {
     /// How far ahead of its last report the hand is drawn, in milliseconds; 0 for not at all
     #[arg(long, default_value_t = 33)]
     horizon: i64,
@@ -43,28 +43,28 @@ struct Options {
 }
 
 /// The ink so far, and the last position of each drawing device.
-struct Sheet {
+struct InkDrawing {
     paper: Picture,
     nibs: HashMap<PredictedDevice, (f64, f64)>,
     pressed: bool,
 }
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
-    let mut window = Window::open("ink", SIZE, BUFFERS, false)?;
+    let options = InkArgs::parse();
+    let mut window = ExampleWindow::open("ink", SIZE, BUFFERS, false)?;
     let predicted = window.predicted_input();
     predicted.set_horizon(Span::from_millis(options.horizon));
     window.pacer.set_options(PacingOptions { pacing: Pacing::JustInTime, ..PacingOptions::default() });
     window.screen.surface.commit();
     window.pacer.request_frame();
-    let mut sheet = Sheet { paper: Picture::new(SIZE.0, SIZE.1), nibs: HashMap::new(), pressed: false };
+    let mut sheet = InkDrawing { paper: Picture::new(SIZE.0, SIZE.1), nibs: HashMap::new(), pressed: false };
     sheet.paper.fill(PAPER);
-    let mut figures = Figures::default();
+    let mut figures = ExampleFigures::default();
     let mut waiting: Option<FrameTarget> = None;
     let wanted = options.frames.unwrap_or(u32::MAX);
     while window.is_open() && figures.committed < wanted {
         for input in window.inputs() {
-            sheet.hear(input);
+            sheet.handle_input(input);
         }
         if let Some(target) = waiting.take().or_else(|| window.pacer.next_target()) {
             match window.screen.free.take(Duration::ZERO) {
@@ -73,7 +73,7 @@ fn main() -> anyhow::Result<()> {
                     window.pacer.request_frame();
                     figures.committed += 1;
                     let points = predicted.take();
-                    let picture = sheet.with(&points, &words(window.pacer.effective()), predicted.horizon());
+                    let picture = sheet.with(&points, &pacing_text(window.pacer.effective()), predicted.horizon());
                     window.screen.show(buffer, &picture, &window.pacer, target)?;
                 }
                 None => waiting = Some(target),
@@ -88,16 +88,16 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Sheet {
-    fn hear(&mut self, input: Input) {
+impl InkDrawing {
+    fn handle_input(&mut self, input: WindowInput) {
         match input {
-            Input::Button { pressed } => {
+            WindowInput::Button { pressed } => {
                 self.pressed = pressed;
                 self.nibs.remove(&PredictedDevice::Pointer);
             }
-            Input::Pointer { x, y } if self.pressed => self.ink_to(PredictedDevice::Pointer, (x, y)),
-            Input::Finger { finger, x, y, .. } => self.ink_to(PredictedDevice::Touch(finger as u32), (x, y)),
-            Input::FingerUp { finger } => {
+            WindowInput::Pointer { x, y } if self.pressed => self.ink_to(PredictedDevice::Pointer, (x, y)),
+            WindowInput::Finger { finger, x, y, .. } => self.ink_to(PredictedDevice::Touch(finger as u32), (x, y)),
+            WindowInput::FingerUp { finger } => {
                 self.nibs.remove(&PredictedDevice::Touch(finger as u32));
             }
             _ => {}
@@ -110,7 +110,7 @@ impl Sheet {
     }
 
     /// The sheet with the predicted path of each drawing device.
-    fn with(&self, points: &[PredictedPoint], words: &str, horizon: Span) -> Picture {
+    fn with(&self, points: &[PredictedPoint], pacing_text: &str, horizon: Span) -> Picture {
         let mut picture = self.paper.clone();
         for point in points {
             if let Some(from) = self.nibs.get(&point.device) {
@@ -121,7 +121,7 @@ impl Sheet {
             Span::ZERO => "nothing is predicted".to_owned(),
             horizon => format!("predicted by up to {:.0} ms", horizon.as_millis_f64()),
         };
-        for (row, text) in [words, &predicts, "Q end"].into_iter().enumerate() {
+        for (row, text) in [pacing_text, &predicts, "Q end"].into_iter().enumerate() {
             picture.text((16, 16 + row as i32 * (LETTER + 8)), text, 0x00d0_d8e0);
         }
         picture

@@ -22,9 +22,9 @@ use upbeat_bench::report::{BenchReport, table};
     about = "Measures latency and drops of the Wayland compositor it runs in",
     args_conflicts_with_subcommands = true
 )]
-struct Line {
+struct ProbeExampleArgs {
     #[command(subcommand)]
-    command: Option<Action>,
+    command: Option<ProbeExampleCommand>,
     #[command(flatten)]
     options: ClientOptions,
     /// Print JSON instead of a table
@@ -33,7 +33,7 @@ struct Line {
 }
 
 #[derive(clap::Subcommand)]
-enum Action {
+enum ProbeExampleCommand {
     /// Print the runs of earlier reports as one table
     Table {
         /// Reports as printed with --json
@@ -45,8 +45,8 @@ enum Action {
 }
 
 fn main() -> anyhow::Result<()> {
-    let line = Line::parse();
-    if let Some(Action::Table { files, json }) = line.command {
+    let line = ProbeExampleArgs::parse();
+    if let Some(ProbeExampleCommand::Table { files, json }) = line.command {
         return print(&read(&files)?, json);
     }
     if line.options.companion.is_some() {

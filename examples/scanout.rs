@@ -41,7 +41,7 @@ const AT_ONCE: Duration = Duration::from_millis(2);
 
 /// A window whose buffers a display can scan out.
 #[derive(Parser)]
-struct Options {
+struct ScanoutArgs {
     /// The display device that owns the buffers
     #[arg(long, default_value = "/dev/dri/card0")]
     device: PathBuf,
@@ -77,29 +77,29 @@ fn draw(picture: &mut DumbBuffer, frame: u32) {
 }
 
 /// A timeline that is imported into the compositor: a point for each frame, counted from 1.
-struct Shared {
+struct ImportedTimeline {
     timeline: Arc<Timeline<Arc<File>>>,
     object: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
 }
 
-impl Shared {
+impl ImportedTimeline {
     fn new(
         manager: &wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1,
         device: &Arc<File>,
-        queue: &QueueHandle<Window>,
+        queue: &QueueHandle<ScanoutWindow>,
     ) -> std::io::Result<Self> {
         let timeline = Timeline::new(device.clone())?;
         let object = manager.import_timeline(timeline.shared().as_fd(), queue, ());
-        Ok(Shared { timeline: Arc::new(timeline), object })
+        Ok(ImportedTimeline { timeline: Arc::new(timeline), object })
     }
 }
 
 /// State of explicit synchronisation.
-struct Explicit {
+struct ExplicitSyncPoints {
     /// Signalled when a frame is finished.
-    acquire: Shared,
+    acquire: ImportedTimeline,
     /// Signalled when the compositor has released a frame.
-    release: Shared,
+    release: ImportedTimeline,
     surface: wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1,
     late: Duration,
     /// When each frame is finished, on the compositor's clock.
@@ -108,7 +108,7 @@ struct Explicit {
     unfinished: u32,
 }
 
-impl Explicit {
+impl ExplicitSyncPoints {
     /// Sets the points of the next frame, which is committed now and finished later.
     fn commit(&mut self, frame: u32) {
         let point = frame + 1;
@@ -136,15 +136,15 @@ fn now() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-struct Window {
-    explicit: Option<Explicit>,
+struct ScanoutWindow {
+    explicit: Option<ExplicitSyncPoints>,
     pictures: Vec<DumbBuffer>,
     buffers: Vec<wl_buffer::WlBuffer>,
     /// The compositor uses the buffer.
     held: [bool; BUFFERS],
     surface: wl_surface::WlSurface,
     presentation: wp_presentation::WpPresentation,
-    options: Options,
+    options: ScanoutArgs,
     configured: bool,
     /// The frame callback is done.
     wanted: bool,
@@ -153,19 +153,19 @@ struct Window {
     uncopied: u32,
     /// Frame number in each buffer.
     shows: [u32; BUFFERS],
-    frames: Vec<Fate>,
+    frames: Vec<ScanoutFrame>,
     /// Number of buffers that were released while still on screen.
     early: u32,
 }
 
 /// Result of a frame.
 #[derive(Clone, Default)]
-struct Fate {
+struct ScanoutFrame {
     uncopied: bool,
     back: Option<Instant>,
 }
 
-impl Window {
+impl ScanoutWindow {
     fn draw(&mut self, queue: &QueueHandle<Self>) -> anyhow::Result<()> {
         if let Some(explicit) = &self.explicit {
             let released = explicit.released()?;
@@ -194,14 +194,14 @@ impl Window {
 }
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+    let options = ScanoutArgs::parse();
     let device = OpenOptions::new().read(true).write(true).open(&options.device);
     let device = Arc::new(device.with_context(|| options.device.display().to_string())?);
     let (width, height) = (options.size.0.unsigned_abs(), options.size.1.unsigned_abs());
     let pictures = (0..BUFFERS).map(|_| DumbBuffer::new(&device, (width, height))).collect::<Result<Vec<_>, _>>()?;
 
     let connection = Connection::connect_to_env()?;
-    let (globals, mut events) = registry_queue_init::<Window>(&connection)?;
+    let (globals, mut events) = registry_queue_init::<ScanoutWindow>(&connection)?;
     let queue = events.handle();
     let compositor: wl_compositor::WlCompositor = globals.bind(&queue, 4..=6, ())?;
     let shell: xdg_wm_base::XdgWmBase = globals.bind(&queue, 1..=6, ())?;
@@ -229,14 +229,14 @@ fn main() -> anyhow::Result<()> {
         Some(late) => {
             let manager =
                 globals.bind(&queue, 1..=1, ()).context("the compositor has no wp_linux_drm_syncobj_manager_v1")?;
-            let timelines = [(); 2].map(|()| Shared::new(&manager, &device, &queue));
+            let timelines = [(); 2].map(|()| ImportedTimeline::new(&manager, &device, &queue));
             let [acquire, release] = timelines.map(|timeline| timeline.context("the device has no timelines"));
             let surface = manager.get_surface(&surface, &queue, ());
             let (acquire, release) = (acquire?, release?);
-            Some(Explicit { acquire, release, surface, late, finished: Vec::new(), unfinished: 0 })
+            Some(ExplicitSyncPoints { acquire, release, surface, late, finished: Vec::new(), unfinished: 0 })
         }
     };
-    let mut window = Window {
+    let mut window = ScanoutWindow {
         explicit,
         pictures,
         buffers,
@@ -253,13 +253,13 @@ fn main() -> anyhow::Result<()> {
         frames: Vec::new(),
         early: 0,
     };
-    window.frames.resize(window.options.frames as usize, Fate::default());
+    window.frames.resize(window.options.frames as usize, ScanoutFrame::default());
     let mut told = false;
     loop {
         events.blocking_dispatch(&mut window)?;
         window.draw(&queue)?;
         if !told && window.answered == window.options.frames {
-            let Window { uncopied, answered, early, .. } = window;
+            let ScanoutWindow { uncopied, answered, early, .. } = window;
             println!("{uncopied} of {answered} frames uncopied, {early} buffers back early");
             if let Some(explicit) = &window.explicit {
                 println!("{} frames shown unfinished, {} released", explicit.unfinished, explicit.released()?);
@@ -269,7 +269,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-impl Dispatch<wl_buffer::WlBuffer, usize> for Window {
+impl Dispatch<wl_buffer::WlBuffer, usize> for ScanoutWindow {
     fn event(
         window: &mut Self,
         _: &wl_buffer::WlBuffer,
@@ -286,7 +286,7 @@ impl Dispatch<wl_buffer::WlBuffer, usize> for Window {
     }
 }
 
-impl Dispatch<wl_callback::WlCallback, ()> for Window {
+impl Dispatch<wl_callback::WlCallback, ()> for ScanoutWindow {
     fn event(
         window: &mut Self,
         _: &wl_callback::WlCallback,
@@ -299,7 +299,7 @@ impl Dispatch<wl_callback::WlCallback, ()> for Window {
     }
 }
 
-impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, u32> for Window {
+impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, u32> for ScanoutWindow {
     fn event(
         window: &mut Self,
         _: &wp_presentation_feedback::WpPresentationFeedback,
@@ -329,7 +329,7 @@ impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, u32> for Window 
     }
 }
 
-impl Dispatch<xdg_surface::XdgSurface, ()> for Window {
+impl Dispatch<xdg_surface::XdgSurface, ()> for ScanoutWindow {
     fn event(
         window: &mut Self,
         surface: &xdg_surface::XdgSurface,
@@ -345,7 +345,7 @@ impl Dispatch<xdg_surface::XdgSurface, ()> for Window {
     }
 }
 
-impl Dispatch<xdg_toplevel::XdgToplevel, ()> for Window {
+impl Dispatch<xdg_toplevel::XdgToplevel, ()> for ScanoutWindow {
     fn event(
         _: &mut Self,
         _: &xdg_toplevel::XdgToplevel,
@@ -360,7 +360,7 @@ impl Dispatch<xdg_toplevel::XdgToplevel, ()> for Window {
     }
 }
 
-impl Dispatch<xdg_wm_base::XdgWmBase, ()> for Window {
+impl Dispatch<xdg_wm_base::XdgWmBase, ()> for ScanoutWindow {
     fn event(
         _: &mut Self,
         shell: &xdg_wm_base::XdgWmBase,
@@ -375,7 +375,7 @@ impl Dispatch<xdg_wm_base::XdgWmBase, ()> for Window {
     }
 }
 
-impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Window {
+impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for ScanoutWindow {
     fn event(
         _: &mut Self,
         _: &wl_registry::WlRegistry,
@@ -387,11 +387,11 @@ impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Window {
     }
 }
 
-delegate_noop!(Window: wl_compositor::WlCompositor);
-delegate_noop!(Window: ignore wl_surface::WlSurface);
-delegate_noop!(Window: ignore wp_presentation::WpPresentation);
-delegate_noop!(Window: ignore zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1);
-delegate_noop!(Window: ignore zwp_linux_buffer_params_v1::ZwpLinuxBufferParamsV1);
-delegate_noop!(Window: wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1);
-delegate_noop!(Window: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1);
-delegate_noop!(Window: wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1);
+delegate_noop!(ScanoutWindow: wl_compositor::WlCompositor);
+delegate_noop!(ScanoutWindow: ignore wl_surface::WlSurface);
+delegate_noop!(ScanoutWindow: ignore wp_presentation::WpPresentation);
+delegate_noop!(ScanoutWindow: ignore zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1);
+delegate_noop!(ScanoutWindow: ignore zwp_linux_buffer_params_v1::ZwpLinuxBufferParamsV1);
+delegate_noop!(ScanoutWindow: wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1);
+delegate_noop!(ScanoutWindow: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1);
+delegate_noop!(ScanoutWindow: wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1);

@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_in_documents_keep_what_the_wire_says_and_stay_in_its_range(wire: i32, wide: i64, fraction: f64) {
+        fn document_positions_keep_wire_values_and_stay_in_range(wire: i32, wide: i64, fraction: f64) {
             prop_assert_eq!(DocumentUnit::from_wire(wire).to_wire(), wire);
             prop_assert_eq!(DocumentUnit::from_wire(wire).get(), i64::from(wire));
             for unit in [DocumentUnit::new(wide), DocumentUnit::from_f64(fraction)] {
@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_interval_comes_out_in_range_and_inside_what_was_asked(start: i32, length: i32) {
+        fn clamped_interval_is_in_range_and_inside_the_original(start: i32, length: i32) {
             let (clamped_start, clamped_length) = interval(start, length);
             prop_assert!(clamped_length >= 0);
             prop_assert!(clamped_start.abs() <= MAX_EXTENT && clamped_start + clamped_length <= MAX_EXTENT);

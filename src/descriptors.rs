@@ -23,7 +23,7 @@ const AT_ONCE: usize = 64;
 const IN_A_TURN: usize = 32;
 
 /// The limit of this process (`RLIMIT_NOFILE`, soft).
-pub fn most() -> u32 {
+pub fn descriptor_limit() -> u32 {
     getrlimit(Resource::Nofile).current.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
 
@@ -40,7 +40,7 @@ pub fn are_scarce() -> bool {
 }
 
 /// Whether the next call of `accept` may succeed.
-fn may_pass(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     let scarce = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS].map(Errno::raw_os_error);
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error().is_some_and(|error| scarce.contains(&error))
 }
@@ -77,20 +77,20 @@ fn spare() -> Option<OwnedFd> {
 
 /// Accepts connections. Keeps one descriptor free, to refuse connections with when there is no other.
 #[derive(Debug)]
-pub struct Door {
+pub struct Acceptor {
     spare: Option<OwnedFd>,
     /// The log says already that no connection is accepted.
     is_shut: bool,
 }
 
-impl Door {
+impl Acceptor {
     /// Opens the spare descriptor.
     pub fn new() -> Self {
-        Door { spare: spare(), is_shut: false }
+        Acceptor { spare: spare(), is_shut: false }
     }
 
     /// The next connection that `accept` returns and that is let in. Refused connections are closed on the way.
-    pub fn next(&mut self, mut accept: impl FnMut() -> io::Result<Option<UnixStream>>) -> Option<UnixStream> {
+    pub fn accept_next(&mut self, mut accept: impl FnMut() -> io::Result<Option<UnixStream>>) -> Option<UnixStream> {
         for _ in 0..AT_ONCE {
             match accept() {
                 Ok(None) => return None,
@@ -100,11 +100,11 @@ impl Door {
                 }
                 Ok(Some(stream)) => {
                     drop(stream);
-                    self.shut(None);
+                    self.log_refusal(None);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
                 Err(error) => {
-                    self.shut(Some(&error));
+                    self.log_refusal(Some(&error));
                     self.spare.take()?;
                     // With the spare descriptor the connection is accepted and closed.
                     let _ = accept();
@@ -117,23 +117,23 @@ impl Door {
 
     /// Passes waiting connections to `welcome`, `IN_A_TURN` at most. The rest waits for the next turn, so that a
     /// client which keeps connecting cannot block the loop.
-    pub fn let_in(
+    pub fn accept_all(
         &mut self,
         mut accept: impl FnMut() -> io::Result<Option<UnixStream>>,
         welcome: impl FnMut(UnixStream),
     ) {
-        std::iter::from_fn(|| self.next(&mut accept)).take(IN_A_TURN).for_each(welcome);
+        std::iter::from_fn(|| self.accept_next(&mut accept)).take(IN_A_TURN).for_each(welcome);
     }
 
     /// The next connection at a socket that a client listens on.
     ///
     /// # Errors
     /// When the socket can never accept again. A lack of descriptors is no error here.
-    pub fn next_of(&mut self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
+    pub fn accept_next_from(&mut self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
         let mut broken = None;
-        let next = self.next(|| match listener.accept() {
+        let next = self.accept_next(|| match listener.accept() {
             Ok((stream, _)) => Ok(Some(stream)),
-            Err(error) if may_pass(&error) => Err(error),
+            Err(error) if is_transient(&error) => Err(error),
             Err(error) => {
                 broken = Some(error);
                 Ok(None)
@@ -143,7 +143,7 @@ impl Door {
     }
 
     /// Logs, once, that connections are refused.
-    fn shut(&mut self, error: Option<&io::Error>) {
+    fn log_refusal(&mut self, error: Option<&io::Error>) {
         if !std::mem::replace(&mut self.is_shut, true) {
             let error = error.map(tracing::field::display);
             tracing::warn!(error, "new connections are refused: nine of ten descriptors are in use");
@@ -151,7 +151,7 @@ impl Door {
     }
 }
 
-impl Default for Door {
+impl Default for Acceptor {
     fn default() -> Self {
         Self::new()
     }
@@ -170,10 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn a_door_at_which_somebody_always_waits_is_left_after_some() {
+    fn connections_accepted_in_a_turn_are_limited() {
         let mut comes = || UnixStream::pair().map(|(stream, _)| Some(stream));
         let mut inside = Vec::new();
-        Door::new().let_in(&mut comes, |stream| {
+        Acceptor::new().accept_all(&mut comes, |stream| {
             inside.push(stream);
             assert!(inside.len() <= IN_A_TURN, "nobody else is heard meanwhile");
         });
@@ -182,7 +182,7 @@ mod tests {
 
     /// One test for all cases, because the limit that it changes applies to the whole process.
     #[test]
-    fn the_door_is_shut_while_descriptors_are_few_and_nobody_is_left_waiting() {
+    fn connections_are_refused_while_descriptors_are_scarce() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("door");
         let listener = UnixListener::bind(&path).unwrap();
@@ -191,32 +191,32 @@ mod tests {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             accepted => accepted.map(|(stream, _)| Some(stream)),
         };
-        let mut door = Door::new();
+        let mut door = Acceptor::new();
         let mut waiting: Vec<_> = (0..100).map(|_| UnixStream::connect(&path).unwrap()).collect();
-        let inside: Vec<_> = (0..50).map(|_| door.next(accept).expect("there is room")).collect();
+        let inside: Vec<_> = (0..50).map(|_| door.accept_next(accept).expect("there is room")).collect();
         let highest = inside.iter().map(AsRawFd::as_raw_fd).max().unwrap() as u64;
         assert!(!are_scarce());
         // Nine tenths are in use: new connections are refused.
         let before = limit(highest + 5);
         assert!(are_scarce());
-        assert!(door.next(accept).is_none() && accept().unwrap().is_none(), "nobody waits any more");
+        assert!(door.accept_next(accept).is_none() && accept().unwrap().is_none(), "nobody waits any more");
         // All descriptors are in use.
         waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap_or_else(|_| panic!("the limit is too low"))));
         limit(highest + 1);
-        assert!(door.next(accept).is_none());
+        assert!(door.accept_next(accept).is_none());
         setrlimit(Resource::Nofile, before).unwrap();
-        assert!(door.next(accept).is_none(), "they were turned away meanwhile");
+        assert!(door.accept_next(accept).is_none(), "they were turned away meanwhile");
         waiting.push(UnixStream::connect(&path).unwrap());
-        assert!(door.next(accept).is_some());
+        assert!(door.accept_next(accept).is_some());
         // The same at a client's socket, which is kept nevertheless.
         waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap()));
         let before = limit(highest + 1);
-        assert!(door.next_of(&listener).is_ok_and(|next| next.is_none()));
+        assert!(door.accept_next_from(&listener).is_ok_and(|next| next.is_none()));
         setrlimit(Resource::Nofile, before).unwrap();
         waiting.push(UnixStream::connect(&path).unwrap());
-        assert!(door.next_of(&listener).is_ok_and(|next| next.is_some()));
+        assert!(door.accept_next_from(&listener).is_ok_and(|next| next.is_some()));
         let (none, _other) = UnixStream::pair().unwrap();
-        assert!(door.next_of(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
+        assert!(door.accept_next_from(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
         // The session's devices can be opened when no other descriptor is left.
         reserve();
         let highest = spare().unwrap().as_raw_fd() as u64;

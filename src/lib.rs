@@ -4,22 +4,23 @@
 //! which moment its content shows. `docs/ARCHITECTURE.md` describes the modules. The terms for points in time are
 //! defined in [`upbeat_timing`].
 
+pub mod allocator_settings;
 pub mod backend;
 pub mod bindings;
 pub mod bounds;
 pub mod cli;
-pub mod closing;
+pub mod client_files;
 pub mod config;
+pub mod deferred_calls;
 mod descriptors;
 pub mod guard;
-pub mod heap;
 pub mod input;
 pub mod ipc;
-pub mod later;
-pub mod lent_files;
-pub mod log_limits;
-pub mod log_noise;
+pub mod log_filter;
+pub mod log_rate_limit;
+pub mod nonblocking_close;
 pub mod output;
+pub mod output_transform;
 pub mod protocol;
 pub mod real_time;
 pub mod render;
@@ -29,4 +30,3 @@ pub mod session;
 pub mod shell;
 pub mod state;
 pub mod surface;
-pub mod turn;

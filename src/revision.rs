@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_makes_it_another_one_and_changes_are_counted() {
+    fn advancing_changes_the_revision_and_counts() {
         let before = Revision::default();
         let mut now = before;
         assert_eq!((now, now.changes_since(before)), (before, Some(0)));

@@ -9,14 +9,14 @@ use calloop::LoopHandle;
 use smithay::reexports::wayland_server::DisplayHandle;
 
 use crate::bindings::Bindings;
+use crate::deferred_calls::DeferredCalls;
 use crate::guard::Rules;
 use crate::input::Input;
-use crate::later::Later;
 use crate::output::Outputs;
 use crate::protocol::Protocols;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::shell::Shell;
-use crate::surface::Surfaces;
+use crate::surface::SurfaceRegistry;
 use upbeat_timing::time::{Clock, SessionClock};
 
 /// Everything that lives on the main thread.
@@ -29,7 +29,7 @@ pub struct State {
     /// Source of the session's time; a test can set it.
     pub clock: SessionClock,
     /// Callbacks for the end of this turn's events.
-    pub(crate) later: Later,
+    pub(crate) deferred_calls: DeferredCalls,
     /// Limits and privileges of clients.
     pub rules: Arc<Rules>,
     /// The state of each Wayland protocol, one field per protocol.
@@ -40,11 +40,11 @@ pub struct State {
     pub bindings: Bindings,
     /// The seat, its focus and the cursor.
     pub input: Input,
-    pub surfaces: Surfaces,
+    pub surfaces: SurfaceRegistry,
     /// Outputs and their frames, from the scheduled repaint to light.
     pub outputs: Outputs,
     /// Displays, the command that runs inside, and the end of the session.
-    pub session: Session,
+    pub session: SessionState,
 }
 
 impl State {
@@ -61,20 +61,20 @@ impl State {
     ) -> Self {
         let mut protocols = Protocols::new(&display_handle);
         let input = Input::new(&display_handle, protocols.seats());
-        let outputs = Outputs::heard_by(&loop_handle, clock.now());
+        let outputs = Outputs::with_loop(&loop_handle, clock.now());
         State {
             display_handle,
             loop_handle,
             clock,
-            later: Later::default(),
+            deferred_calls: DeferredCalls::default(),
             rules: Arc::default(),
             protocols,
             shell: Shell::default(),
             bindings: Bindings::default(),
             input,
-            surfaces: Surfaces::default(),
+            surfaces: SurfaceRegistry::default(),
             outputs,
-            session: Session::default(),
+            session: SessionState::default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use allocations::allocations;
 
 #[test]
 fn a_refresh_with_ten_clients_allocates_nothing() {
-    let mut session = steady::Session::new(10);
+    let mut session = steady::SteadySession::new(10);
     (0..50).for_each(|_| session.refresh());
     assert_eq!(allocations(|| (0..1_000).for_each(|_| session.refresh())), 0);
 }

@@ -7,17 +7,18 @@ mod allocations;
 use allocations::allocations;
 use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
 use upbeat_timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator};
-use upbeat_timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
-use upbeat_timing::input_prediction::{Kalman, Linear, PredictionLimits, Quadratic, Sample, Tracked};
+use upbeat_timing::frames::{AheadSettings, FrameOperation, FrameQueue, FrameTrigger, QueuePermissions};
+use upbeat_timing::input_prediction::{ErrorTracked, Kalman, Linear, PositionSample, PredictionLimits, Quadratic};
 use upbeat_timing::late_frame::LateFramePolicy;
 use upbeat_timing::output::OutputMachine;
-use upbeat_timing::refresh_rate::{RateGovernor, RateRange, Scenario};
+use upbeat_timing::refresh_rate::{RateGovernor, RateRange, RateScenario};
 use upbeat_timing::scroll::{
-    Cover, Extent, Latch, Lead, Movement, Region, Steady, Supply, SupplySettings, Terms, ViewMachine, Way,
+    DocumentExtent, DocumentRegion, RenderLead, RenderSupply, RenderedRegions, ScrollDistance, ScrollRequest,
+    SteadyCourse, SupplySettings, ViewLatch, ViewMachine, ViewTerms,
 };
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
-use upbeat_timing::virtualizer::{CatchUp, Grid, Virtualizer};
+use upbeat_timing::virtualizer::{CatchUp, Virtualizer, VsyncGrid};
 use upbeat_timing::vsync::VsyncModel;
 
 const INTERVAL: Span = Span::from_micros(16_667);
@@ -40,34 +41,34 @@ fn estimators_do_not_allocate() {
 
 #[test]
 fn running_ahead_does_not_allocate() {
-    let grid = Grid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
-    let mut frames = FrameQueue::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
+    let grid = VsyncGrid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
+    let mut frames = FrameQueue::new(AheadSettings::buffers(5).with_run_ahead(4), FrameTrigger::Ahead);
     let mut virtualizer = Virtualizer::new(grid, CatchUp::Gentle);
     let mut governor = RateGovernor::new(RateRange { fastest: INTERVAL, slowest: INTERVAL * 2, variable: true });
     let mut late = LateFramePolicy::default();
     let count = allocations(|| {
         frames.begin(RefreshIndex(1));
         for refresh in 1..1_000 {
-            while let Some(step) = frames.poll(May::WORK) {
+            while let Some(step) = frames.poll(QueuePermissions::WORK) {
                 match step {
-                    Step::Record => {
+                    FrameOperation::Record => {
                         let target = virtualizer.issue(RefreshIndex(refresh), frames.depth() as u64 + 1);
                         let id = frames.record(target.refresh, target);
-                        frames.recorded(id);
+                        frames.mark_recorded(id);
                     }
-                    Step::Draw(id) => {
-                        frames.draw(id);
-                        frames.drawn(id, Span::ZERO);
+                    FrameOperation::Draw(id) => {
+                        frames.mark_drawing(id);
+                        frames.mark_drawn(id, Span::ZERO);
                     }
-                    Step::Release(_) | Step::Withdraw(_) | Step::HandOver(_) => {}
+                    FrameOperation::Release(_) | FrameOperation::Withdraw(_) | FrameOperation::HandOver(_) => {}
                 }
             }
             if refresh % 50 == 0 {
                 std::hint::black_box(frames.supersede());
             }
-            let interval = governor.interval_for(Scenario::Motion(refresh as f64));
+            let interval = governor.interval_for(RateScenario::Motion(refresh as f64));
             std::hint::black_box((governor.latching(interval), late.choose(frames.ready())));
-            let shown = frames.shows(RefreshIndex(refresh));
+            let shown = frames.frame_for_refresh(RefreshIndex(refresh));
             std::hint::black_box(shown.frame.map(|id| frames.take(id)));
         }
     });
@@ -79,15 +80,18 @@ fn geometry_and_prediction_do_not_allocate() {
     let direction = ScanDirection::Down;
     let beam = Beam::with_blanking((2_560, 1_440), 41, direction, INTERVAL);
     let limits = PredictionLimits::default();
-    let mut line = Tracked::new(Linear::new(), limits);
-    let mut parabola = Tracked::new(Quadratic::new(), limits);
-    let mut kalman = Tracked::new(Kalman::new(), limits);
-    let document = Region { x: Extent { start: 0, length: 1_440 }, y: Extent { start: 0, length: 1_000_000 } };
-    let mut supply = Supply::new(document, SupplySettings::with_budget(8_000_000));
+    let mut line = ErrorTracked::new(Linear::new(), limits);
+    let mut parabola = ErrorTracked::new(Quadratic::new(), limits);
+    let mut kalman = ErrorTracked::new(Kalman::new(), limits);
+    let document = DocumentRegion {
+        x: DocumentExtent { start: 0, length: 1_440 },
+        y: DocumentExtent { start: 0, length: 1_000_000 },
+    };
+    let mut supply = RenderSupply::new(document, SupplySettings::with_budget(8_000_000));
     let count = allocations(|| {
         for index in 0..1_000_i64 {
             let at = START + Span::from_millis(8) * index;
-            let sample = Sample { at, x: index as f64, y: (index * index % 977) as f64 };
+            let sample = PositionSample { at, x: index as f64, y: (index * index % 977) as f64 };
             line.observe(sample);
             parabola.observe(sample);
             kalman.observe(sample);
@@ -95,10 +99,14 @@ fn geometry_and_prediction_do_not_allocate() {
             std::hint::black_box((line.predict(target), parabola.predict(target), kalman.predict(target)));
             let rect = PixelRect::around(500, index as i32, 200);
             std::hint::black_box(beam.decide(at, at, INTERVAL / 4, &rect, Some(&rect), INTERVAL / 16));
-            let view = Region { x: document.x, y: Extent { start: index * 40, length: 2_960 } };
-            let look = supply.look(view, &Steady(Way { x: 0.0, y: 2_400.0 }), Lead { render: INTERVAL, way: INTERVAL });
+            let view = DocumentRegion { x: document.x, y: DocumentExtent { start: index * 40, length: 2_960 } };
+            let look = supply.update(
+                view,
+                &SteadyCourse(ScrollDistance { x: 0.0, y: 2_400.0 }),
+                RenderLead { render: INTERVAL, way: INTERVAL },
+            );
             if let Some(wanted) = look.wanted {
-                supply.set_rendered(Cover::of([wanted.region]));
+                supply.set_rendered(RenderedRegions::of([wanted.region]));
             }
             std::hint::black_box(look);
         }
@@ -107,7 +115,7 @@ fn geometry_and_prediction_do_not_allocate() {
 }
 
 #[test]
-fn what_is_written_ahead_of_the_beam_is_decided_without_allocating() {
+fn beam_racing_decision_does_not_allocate() {
     let mut vsync = VsyncModel::new(INTERVAL, START);
     vsync.synchronise(START);
     let mut machine = OutputMachine::<()>::new(vsync, Span::from_millis(1), START);
@@ -130,10 +138,13 @@ fn what_is_written_ahead_of_the_beam_is_decided_without_allocating() {
 }
 
 #[test]
-fn a_view_that_is_pulled_and_thrown_does_not_allocate() {
-    let document = Region { x: Extent { start: 0, length: 1_440 }, y: Extent { start: 0, length: 1_000_000 } };
+fn dragged_and_flung_view_does_not_allocate() {
+    let document = DocumentRegion {
+        x: DocumentExtent { start: 0, length: 1_440 },
+        y: DocumentExtent { start: 0, length: 1_000_000 },
+    };
     let snaps: Vec<i32> = (0..1_000).map(|page| page * 1_000).collect();
-    let terms = Terms {
+    let terms = ViewTerms {
         size: (1_440, 900),
         document,
         axes: (false, true),
@@ -144,18 +155,20 @@ fn a_view_that_is_pulled_and_thrown_does_not_allocate() {
         stretches: false,
     };
     let mut view = ViewMachine::new(SupplySettings::default());
-    let mut rendered = Region { x: document.x, y: Extent { start: 0, length: 2_000 } };
+    let mut rendered = DocumentRegion { x: document.x, y: DocumentExtent { start: 0, length: 2_000 } };
     let (mut shown, mut renders) = ((0.0, 0.0), 0);
     let count = allocations(|| {
         for refresh in 0..2_000_i64 {
             let now = START + INTERVAL * refresh;
             match refresh % 200 {
-                150 => view.ask(now, Movement::LetGo, &terms, shown),
-                pulled if pulled < 150 => view.ask(now, Movement::Pull(Way { x: 0.0, y: 30.0 }), &terms, shown),
+                150 => view.handle_request(now, ScrollRequest::Release, &terms, shown),
+                pulled if pulled < 150 => {
+                    view.handle_request(now, ScrollRequest::Drag(ScrollDistance { x: 0.0, y: 30.0 }), &terms, shown)
+                }
                 _ => {}
             }
-            let latch = Latch { now, present: now + INTERVAL, interval: INTERVAL, scale: 1.0 };
-            let step = view.latch(latch, &terms, Cover::of([rendered]), shown);
+            let latch = ViewLatch { now, present: now + INTERVAL, interval: INTERVAL, scale: 1.0 };
+            let step = view.latch(latch, &terms, RenderedRegions::of([rendered]), shown);
             shown = step.at.offset;
             if let Some(wanted) = step.wanted {
                 (rendered, renders) = (wanted.region, renders + 1);

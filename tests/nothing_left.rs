@@ -7,7 +7,7 @@ mod allocations;
 mod fixture;
 
 use allocations::{alone, kept_by_all};
-use fixture::{ClientIndex, World};
+use fixture::{ClientIndex, TestWorld};
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::Renderer;
 use wayland_client::{Connection, Dispatch, QueueHandle};
@@ -21,7 +21,7 @@ use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTablet
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_seat_v2::ZwpTabletSeatV2;
 use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
 
-use fixture::client::Data;
+use fixture::client::TestClientState;
 
 /// Repetitions until tables have reached their final size.
 const WARM_UP: usize = 40;
@@ -36,7 +36,7 @@ const REFRESH: u32 = 500_000;
 
 macro_rules! ignore {
     ($($interface:ty),* $(,)?) => { $(
-        impl Dispatch<$interface, ()> for Data {
+        impl Dispatch<$interface, ()> for TestClientState {
             fn event(
                 _: &mut Self,
                 _: &$interface,
@@ -62,7 +62,7 @@ ignore!(
 );
 
 /// Creates the objects that toolkits create besides a window: each kind that the seat or an output keeps in a list.
-fn ask_for_all(world: &mut World, client: ClientIndex) {
+fn ask_for_all(world: &mut TestWorld, client: ClientIndex) {
     let client = world.client(client);
     let (globals, handle) = (client.globals(), client.handle());
     let output = client.bind_output();
@@ -78,34 +78,34 @@ fn ask_for_all(world: &mut World, client: ClientIndex) {
     world.settle();
 }
 
-fn come_and_go(world: &mut World) {
+fn come_and_go(world: &mut TestWorld) {
     let (client, _) = world.open_filled("short-lived", (200, 100), 0xff80_4020);
     ask_for_all(world, client);
-    world.until("light", |world| world.client(client).light(1).is_some());
+    world.run_until("light", |world| world.client(client).light(1).is_some());
     world.kill(client);
-    world.rest();
+    world.run_until_idle();
 }
 
 #[test]
-fn a_hundred_clients_that_were_killed_leave_nothing() {
+fn hundred_killed_clients_leak_no_memory() {
     let _alone = alone();
-    let mut world = World::lit_at(REFRESH, OutputOptions::default(), Renderer::pixman().unwrap());
+    let mut world = TestWorld::rendered_at(REFRESH, OutputOptions::default(), Renderer::pixman().unwrap());
     (0..FIRST_CLIENTS).for_each(|_| come_and_go(&mut world));
     let kept = kept_by_all(|| (0..TIMES).for_each(|_| come_and_go(&mut world)));
     assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes are left after {TIMES} clients");
 }
 
 #[test]
-fn a_monitor_that_was_unplugged_a_hundred_times_leaves_nothing() {
+fn monitor_unplugged_a_hundred_times_leaks_no_memory() {
     let _alone = alone();
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let client = world.connect();
     world.settle();
     let manager = world.client(client).bind::<ZxdgOutputManagerV1>();
-    let replug = |world: &mut World| {
+    let replug = |world: &mut TestWorld| {
         // Forget the old globals, so that the next bound output is the new output.
         world.client(client).data.globals.clear();
-        world.plug("second", 60_000);
+        world.plug_in("second", 60_000);
         let output = world.client(client).bind_output();
         let xdg_output = manager.get_xdg_output(&output, &world.client(client).handle(), ());
         world.settle();

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use upbeat_lab::strokes::{self, Recording};
-use upbeat_timing::scroll::{Range, Ranges, USUAL_DECELERATION, ViewMotion, Way};
+use upbeat_lab::strokes::{self, StrokeRecording};
+use upbeat_timing::scroll::{OffsetRange, OffsetRanges, ScrollDistance, USUAL_DECELERATION, ViewMotion};
 use upbeat_timing::time::{Instant, Span};
 
 fn data(name: &str) -> String {
@@ -62,7 +62,7 @@ fn drops(report: &serde_json::Value, policy: &str) -> f64 {
 
 /// `upbeat simulate … | head -n 1` ends without an error, since the reader has all that it wants.
 #[test]
-fn a_pipe_that_is_closed_early_is_not_complained_of() {
+fn pipe_closed_early_is_no_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_upbeat"))
         .args(["simulate", "--load", "A", "--frames", "200", "--seeds", "1"])
         .stdout(Stdio::piped())
@@ -91,7 +91,7 @@ fn a_steady_log_of_25_ms_is_40_fps_whatever_the_pacing() {
 /// Compares the rendering stage of a capture with its intervals alone, which are an upper bound. (The capture was
 /// GPU-bound: its CPU times include waits for the GPU, so they are not used here.)
 #[test]
-fn a_log_of_intervals_tells_the_misses_of_its_stages_within_a_factor_of_two() {
+fn interval_log_predicts_the_misses_of_its_stages_within_a_factor_of_two() {
     let log = std::fs::read_to_string(data("frames/metroexodus.csv")).unwrap();
     let column = |line: &str, place: usize| line.split(',').nth(place).unwrap().to_owned() + "\n";
     let (stages, intervals): (String, String) = log.lines().map(|line| (column(line, 2), column(line, 3))).unzip();
@@ -119,7 +119,7 @@ fn a_log_ends_in_an_answer_with_its_interval() {
 }
 
 #[test]
-fn a_real_capture_is_not_harmed_by_running_ahead() {
+fn drawing_ahead_does_not_worsen_a_real_capture() {
     let output = simulate(&[&data("frames/metroexodus.csv"), "--refresh", "90", "--policy", "ahead-4", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let drops = |policy: &str| {
@@ -130,7 +130,7 @@ fn a_real_capture_is_not_harmed_by_running_ahead() {
 }
 
 #[test]
-fn bad_input_is_one_line_that_says_what_is_wrong_and_where() {
+fn bad_input_is_reported_in_one_line_with_its_place() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = directory.path().join(name);
@@ -184,7 +184,7 @@ fn prediction_halves_the_error_of_a_drag_and_of_a_fling_and_a_limit_keeps_it_har
 }
 
 #[test]
-fn several_clients_are_paced_by_the_conductor_and_the_focused_one_stays_fresh() {
+fn conductor_paces_several_clients_and_keeps_the_focused_client_fresh() {
     let output = simulate(&["--load", "A", "--frames", "400", "--clients", "3", "--cores", "8", "--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -213,26 +213,26 @@ const FINGERS: [&str; 11] = [
 
 /// Distances (pixels) between a view and the fingers that drag it, at each refresh of a 60 Hz display with a latch 4 ms
 /// before: with prediction, without prediction, and how far predictions overshot.
-fn pulled(recording: &Recording) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+fn pulled(recording: &StrokeRecording) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     const REFRESH: Span = Span::from_micros(16_667);
     const LATCH: Span = Span::from_millis(4);
     /// Fingers without a sample for this long are at rest.
     const REST: Span = Span::from_millis(50);
-    let anywhere = Range { first: -1e9, last: 1e9 };
+    let anywhere = OffsetRange { first: -1e9, last: 1e9 };
     let mut view = ViewMotion::new(0.0, 0.0);
-    view.set_ranges(Ranges { x: anywhere, y: anywhere }, Instant::ZERO);
+    view.set_ranges(OffsetRanges { x: anywhere, y: anywhere }, Instant::ZERO);
     let (mut guessed, mut held, mut beyond) = (Vec::new(), Vec::new(), Vec::new());
     let strokes = recording.strokes.iter().filter(|stroke| stroke.len() >= 5);
     // Repeat with four phases, since a touch may begin at any part of a refresh.
     for (stroke, part) in strokes.flat_map(|stroke| (0..4).map(move |part| (stroke, part))) {
         let (first, last) = (stroke[0], stroke[stroke.len() - 1]);
         let (mut known, mut present) = (first, first.at - REFRESH * part / 4);
-        view.pull(first.at, Way::default(), (first.x, first.y));
+        view.drag(first.at, ScrollDistance::default(), (first.x, first.y));
         let mut rest = stroke[1..].iter().peekable();
         while present + REFRESH <= last.at {
             present += REFRESH;
             while let Some(sample) = rest.next_if(|sample| sample.at <= present - LATCH) {
-                view.pull(sample.at, Way { x: sample.x - known.x, y: sample.y - known.y }, (0.0, 0.0));
+                view.drag(sample.at, ScrollDistance { x: sample.x - known.x, y: sample.y - known.y }, (0.0, 0.0));
                 known = *sample;
             }
             let Some((x, y)) = strokes::position(stroke, present).filter(|_| present - known.at <= REST) else {
@@ -246,13 +246,13 @@ fn pulled(recording: &Recording) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
             let further = ((shown.0 - x) * way.0 + (shown.1 - y) * way.1) / length.max(f64::MIN_POSITIVE);
             beyond.push(further.clamp(0.0, length));
         }
-        view.let_go(last.at, USUAL_DECELERATION, (last.x, last.y));
+        view.release(last.at, USUAL_DECELERATION, (last.x, last.y));
     }
     (guessed, held, beyond)
 }
 
 #[test]
-fn a_view_is_nearer_to_the_fingers_that_pull_it_with_a_guess_and_hardly_ever_goes_beyond_them() {
+fn predicted_view_follows_the_fingers_more_closely_and_rarely_overshoots() {
     for name in FINGERS {
         let recording = strokes::read(Path::new(&data(&format!("input/{name}.csv")))).unwrap();
         let (mut guessed, mut held, mut beyond) = pulled(&recording);
@@ -280,13 +280,13 @@ const MICE_AND_PENS: [&str; 6] = [
 ];
 
 #[test]
-fn what_clients_are_told_of_a_hand_is_nowhere_much_worse_than_its_last_report_and_hardly_ever_goes_beyond_it() {
+fn pointer_prediction_is_never_much_worse_than_the_last_sample_and_rarely_overshoots() {
     let (mut told, mut recordings) = (0.0, 0);
     for name in FINGERS.into_iter().chain(MICE_AND_PENS) {
         let recording = strokes::read(Path::new(&data(&format!("input/{name}.csv")))).unwrap();
         for horizon in [8, 16, 24, 32] {
-            let strokes::Foretold { held, predicted, overshoot } =
-                strokes::foretell(&recording, Span::from_millis(horizon));
+            let strokes::PredictionErrors { held, predicted, overshoot } =
+                strokes::prediction_errors(&recording, Span::from_millis(horizon));
             let (with, without, beyond) = (predicted.p95, held.p95, overshoot.p99);
             eprintln!(
                 "{name}, {horizon} ms: p95 {with:.1} px, held {without:.1} px; beyond p99 {beyond:.1} px; mean {:.2} of {:.2} px",
@@ -306,7 +306,7 @@ fn what_clients_are_told_of_a_hand_is_nowhere_much_worse_than_its_last_report_an
 }
 
 #[test]
-fn recorded_hands_scroll_a_load_and_a_view_renders_less_than_each_frame() {
+fn recorded_strokes_scroll_a_load_and_a_view_renders_rarely() {
     let hands = [data("input/touch_ep0430_scroll2.csv"), data("input/touch_dell_canvas.csv")];
     let output = simulate(&["--load", "A", "--scroll", &hands[0], &hands[1], "--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -324,7 +324,7 @@ fn recorded_hands_scroll_a_load_and_a_view_renders_less_than_each_frame() {
 }
 
 #[test]
-fn events_come_from_a_recording_or_at_a_rate_and_what_is_neither_is_said() {
+fn input_is_a_recording_or_a_rate_and_anything_else_is_rejected() {
     let touch = data("input/touch_elan_drag.csv");
     let run = |input: &str| {
         simulate(&[

@@ -7,10 +7,10 @@ mod timeline;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use timeline::desk::{Change, Desk, Step};
-use timeline::{Client, Costs, Rig};
+use timeline::outputs::{OutputScenarioStep, ScenarioChange, SimulatedOutputs};
+use timeline::{FrameCostSource, Rig, TimelineClient};
 use upbeat_timing::pacing::PacingWish;
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::Span;
 
 fn ms(millis: f64) -> Span {
@@ -18,9 +18,9 @@ fn ms(millis: f64) -> Span {
 }
 
 #[test]
-fn a_light_client_is_called_back_just_in_time() {
+fn cheap_client_is_called_back_just_in_time() {
     let mut rig = Rig::new(60_000);
-    rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    rig.add(TimelineClient::new("flat", FrameCostSource::constant(ms(2.0))));
     rig.run_refreshes(12);
     expect![[r#"
         0    + 1.234  flat: commit
@@ -77,7 +77,7 @@ fn a_light_client_is_called_back_just_in_time() {
 #[test]
 fn two_milliseconds_of_work_reach_light_within_five() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    let client = rig.add(TimelineClient::new("flat", FrameCostSource::constant(ms(2.0))));
     rig.run_refreshes(1_200);
     let report = rig.report(client);
     assert_eq!(report.drops, 0, "{report:?}");
@@ -86,11 +86,11 @@ fn two_milliseconds_of_work_reach_light_within_five() {
 }
 
 #[test]
-fn the_focused_window_keeps_its_latency_with_ten_others_behind_it() {
+fn focused_window_keeps_its_latency_beside_ten_windows() {
     let mut rig = Rig::new(60_000);
-    let focused = rig.add(Client::new("focused", Costs::constant(ms(2.0))).focused());
+    let focused = rig.add(TimelineClient::new("focused", FrameCostSource::constant(ms(2.0))).focused());
     for _ in 0..10 {
-        rig.add(Client::new("other", Costs::constant(ms(0.5))));
+        rig.add(TimelineClient::new("other", FrameCostSource::constant(ms(0.5))));
     }
     rig.run_refreshes(1_200);
     let report = rig.report(focused);
@@ -99,10 +99,10 @@ fn the_focused_window_keeps_its_latency_with_ten_others_behind_it() {
 }
 
 #[test]
-fn a_heavy_client_that_is_touched_gets_latency_and_one_that_is_not_gets_smoothness() {
+fn heavy_client_gets_low_latency_during_interaction_and_smoothness_otherwise() {
     let run = |held: bool| {
         let mut rig = Rig::new(60_000);
-        let client = Client::new("heavy", Costs::heavy(7));
+        let client = TimelineClient::new("heavy", FrameCostSource::heavy(7));
         let client = rig.add(if held { client.held() } else { client });
         rig.run_refreshes(60 * 300);
         rig.report(client)
@@ -116,9 +116,9 @@ fn a_heavy_client_that_is_touched_gets_latency_and_one_that_is_not_gets_smoothne
 }
 
 /// Frames of 2 ms; each entry `(n, ms)` makes every n-th frame cost `ms`.
-fn mostly_light(rare: &[(u32, f64)]) -> Costs {
+fn mostly_light(rare: &[(u32, f64)]) -> FrameCostSource {
     let (rare, mut frame) = (rare.to_vec(), 0u32);
-    Costs::of(move || {
+    FrameCostSource::of(move || {
         frame += 1;
         // The first rare frame comes after half of its period, so that its cost is learned early.
         let now = rare.iter().filter(|(every, _)| frame % every == every / 2).map(|(_, cost)| *cost);
@@ -128,11 +128,11 @@ fn mostly_light(rare: &[(u32, f64)]) -> Costs {
 
 /// A terminal, for example, answers a callback only when the next key is typed.
 #[test]
-fn client_that_has_nothing_to_draw_for_some_refreshes_is_still_called_back_just_in_time() {
+fn client_that_skips_refreshes_is_still_called_back_just_in_time() {
     for refreshes_without_content in [4.0, 6.0, 11.0] {
         let mut rig = Rig::new(60_000);
         let costs = mostly_light(&[(5, refreshes_without_content * 16.667)]);
-        let client = rig.add(Client::new("typed into", costs));
+        let client = rig.add(TimelineClient::new("typed into", costs));
         rig.run_refreshes(1_200);
         let latency = rig.report(client).callback_to_light.p50;
         assert!(latency <= ms(5.0), "{refreshes_without_content} refreshes: {latency:?}");
@@ -140,18 +140,18 @@ fn client_that_has_nothing_to_draw_for_some_refreshes_is_still_called_back_just_
 }
 
 #[test]
-fn one_frame_in_twenty_that_takes_longer_is_in_time_while_the_window_is_touched() {
+fn one_longer_frame_in_twenty_is_in_time_during_interaction() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("touched", mostly_light(&[(20, 12.0)])).held());
+    let client = rig.add(TimelineClient::new("touched", mostly_light(&[(20, 12.0)])).held());
     rig.run_refreshes(2_400);
     let report = rig.report(client);
     assert!(report.drops <= 2, "{report:?}");
 }
 
 #[test]
-fn one_frame_in_thirty_that_does_not_fit_is_no_hiccup() {
+fn one_long_frame_in_thirty_causes_few_drops() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("watched", mostly_light(&[(30, 22.0)])));
+    let client = rig.add(TimelineClient::new("watched", mostly_light(&[(30, 22.0)])));
     rig.run_refreshes(2_400);
     let report = rig.report(client);
     // With one period of slack all 80 rare frames would be late.
@@ -160,9 +160,9 @@ fn one_frame_in_thirty_that_does_not_fit_is_no_hiccup() {
 
 /// The client leaves the CPU idle meanwhile, like a client that has nothing to draw, because a GPU draws its frames.
 #[test]
-fn one_frame_in_two_hundred_that_takes_nearly_two_periods_is_in_time_while_nobody_touches_the_window() {
+fn one_frame_in_two_hundred_of_nearly_two_periods_is_in_time_without_interaction() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("watched", mostly_light(&[(12, 22.0), (200, 29.0)])));
+    let client = rig.add(TimelineClient::new("watched", mostly_light(&[(12, 22.0), (200, 29.0)])));
     rig.run_refreshes(6_000);
     let report = rig.report(client);
     // The first rare frames cannot be predicted.
@@ -171,9 +171,9 @@ fn one_frame_in_two_hundred_that_takes_nearly_two_periods_is_in_time_while_nobod
 
 /// The first frames are slow because programs load their resources then. They say nothing about later frames.
 #[test]
-fn second_period_is_given_within_a_second_of_frames_that_do_not_fit_and_not_for_the_first_ones() {
+fn second_slack_period_is_granted_after_a_second_but_not_for_first_frames() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("heavy", mostly_light(&[(2, 22.0)])));
+    let client = rig.add(TimelineClient::new("heavy", mostly_light(&[(2, 22.0)])));
     rig.run_refreshes(24);
     assert_eq!(rig.slack_periods(client), 1);
     rig.run_refreshes(60);
@@ -183,14 +183,14 @@ fn second_period_is_given_within_a_second_of_frames_that_do_not_fit_and_not_for_
 #[test]
 fn vsync_pacing_is_the_baseline_that_it_claims_to_be() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(PacingWish::Vsync));
+    let client = rig.add(TimelineClient::new("flat", FrameCostSource::constant(ms(2.0))).paced(PacingWish::Vsync));
     rig.run_refreshes(600);
     let report = rig.report(client);
     assert_eq!(report.drops, 0, "{report:?}");
     assert!((report.callback_to_light.p50 - ms(33.3)).abs() < ms(0.5), "{report:?}");
 
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(PacingWish::VsyncLate));
+    let client = rig.add(TimelineClient::new("flat", FrameCostSource::constant(ms(2.0))).paced(PacingWish::VsyncLate));
     rig.run_refreshes(600);
     let report = rig.report(client);
     assert!((report.callback_to_light.p50 - ms(16.6)).abs() < ms(0.5), "{report:?}");
@@ -199,7 +199,7 @@ fn vsync_pacing_is_the_baseline_that_it_claims_to_be() {
 #[test]
 fn an_idle_output_asks_for_no_wake_up() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    let client = rig.add(TimelineClient::new("flat", FrameCostSource::constant(ms(2.0))));
     rig.run_refreshes(30);
     rig.stop(client);
     rig.run_refreshes(4);
@@ -211,7 +211,7 @@ fn an_idle_output_asks_for_no_wake_up() {
 #[test]
 fn a_loop_that_is_always_late_still_latches() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    let client = rig.add(TimelineClient::new("flat", FrameCostSource::constant(ms(2.0))));
     rig.run_refreshes(60);
     rig.set_turn_length(ms(21.0));
     let before = rig.frames(client);
@@ -225,7 +225,7 @@ proptest! {
     /// For any client costs: at most one latch a refresh, at most one callback a refresh and client, no frame is shown
     /// twice or out of order, and every client makes progress.
     #[test]
-    fn the_order_of_things_holds_for_any_costs(
+    fn frame_order_invariants_hold_for_any_costs(
         clients in prop::collection::vec((0.01f64..60.0, 0.0f64..20.0, any::<bool>(), 0u8..4), 1..6),
         refresh in prop::sample::select(vec![30_000u32, 60_000, 59_940, 144_000, 240_000]),
         seed in any::<u64>(),
@@ -233,7 +233,7 @@ proptest! {
         let mut rig = Rig::new(refresh);
         for (mean, spread, held, pacing) in clients {
             let pacing = [PacingWish::Auto, PacingWish::Vsync, PacingWish::VsyncLate, PacingWish::JustInTime][pacing as usize];
-            let client = Client::new("any", Costs::uniform(ms(mean), ms(mean + spread), seed)).paced(pacing);
+            let client = TimelineClient::new("any", FrameCostSource::uniform(ms(mean), ms(mean + spread), seed)).paced(pacing);
             rig.add(if held { client.held() } else { client });
         }
         rig.run_refreshes(200);
@@ -245,27 +245,38 @@ proptest! {
 const RATES: [u32; 6] = [60_000, 59_940, 75_000, 144_000, 30_000, 240_000];
 const MOST_OUTPUTS: usize = 3;
 
-fn change() -> impl Strategy<Value = Change> {
-    let needs = [Need::Content, Need::Callback, Need::Cursor, Need::Shell, Need::Animation, Need::Capture];
+fn change() -> impl Strategy<Value = ScenarioChange> {
+    let needs = [
+        RepaintReason::Content,
+        RepaintReason::Callback,
+        RepaintReason::Cursor,
+        RepaintReason::Shell,
+        RepaintReason::Animation,
+        RepaintReason::Capture,
+    ];
     let need = prop::sample::select(needs.to_vec());
-    (need, any::<bool>(), any::<bool>()).prop_map(|(need, visible, effective)| Change { need, visible, effective })
+    (need, any::<bool>(), any::<bool>()).prop_map(|(need, visible, effective)| ScenarioChange {
+        need,
+        visible,
+        effective,
+    })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = OutputScenarioStep> {
     let output = 0..MOST_OUTPUTS;
     let rate = prop::sample::select(RATES.to_vec());
     let length = prop_oneof![(0.1..50.0f64), (50.0..5_000.0f64), Just(600_000.0)].prop_map(ms);
     let changes = (output.clone(), change(), 1..100u32, prop_oneof![(0.02..1.0f64), (1.0..40.0f64)]);
     prop_oneof![
         4 => changes.prop_map(|(output, change, count, apart)| {
-            Step::Changes { output, change, count, apart: ms(apart) }
+            OutputScenarioStep::Changes { output, change, count, apart: ms(apart) }
         }),
-        1 => (output.clone(), 0.0..2_000.0f64).prop_map(|(output, ahead)| Step::Stamp { output, ahead: ms(ahead) }),
-        2 => length.clone().prop_map(Step::Rest),
-        1 => length.clone().prop_map(Step::Suspend),
-        1 => (output.clone(), length).prop_map(|(output, off_for)| Step::Power { output, off_for }),
-        1 => (output.clone(), rate.clone()).prop_map(|(output, rate)| Step::Rate { output, rate }),
-        1 => (output, rate).prop_map(|(output, rate)| Step::Replug { output, rate }),
+        1 => (output.clone(), 0.0..2_000.0f64).prop_map(|(output, ahead)| OutputScenarioStep::Stamp { output, ahead: ms(ahead) }),
+        2 => length.clone().prop_map(OutputScenarioStep::Rest),
+        1 => length.clone().prop_map(OutputScenarioStep::Suspend),
+        1 => (output.clone(), length).prop_map(|(output, off_for)| OutputScenarioStep::Power { output, off_for }),
+        1 => (output.clone(), rate.clone()).prop_map(|(output, rate)| OutputScenarioStep::Rate { output, rate }),
+        1 => (output, rate).prop_map(|(output, rate)| OutputScenarioStep::Replug { output, rate }),
     ]
 }
 
@@ -274,21 +285,27 @@ proptest! {
 
     /// Holds for any sequence of events on several outputs.
     #[test]
-    fn what_changes_on_an_output_is_on_screen_within_two_refreshes(
+    fn output_change_is_on_screen_within_two_refreshes(
         rates in prop::sample::subsequence(RATES.to_vec(), 2..=MOST_OUTPUTS).prop_shuffle(),
         tells in any::<bool>(),
         steps in prop::collection::vec(step(), 1..20),
     ) {
-        Desk::new(&rates, tells).run(&steps)?;
+        SimulatedOutputs::new(&rates, tells).run(&steps)?;
     }
 }
 
 #[test]
-fn who_wakes_late_chooses_nothing_for_a_refresh_that_is_over() {
-    let change = Change { need: Need::Content, visible: true, effective: false };
-    let changes = |count| Step::Changes { output: 0, change, count, apart: ms(1.0) };
+fn late_wake_up_latches_for_no_past_refresh() {
+    let change = ScenarioChange { need: RepaintReason::Content, visible: true, effective: false };
+    let changes = |count| OutputScenarioStep::Changes { output: 0, change, count, apart: ms(1.0) };
     for tells in [false, true] {
-        let mut desk = Desk::new(&[60_000, 30_000], tells);
-        desk.run(&[Step::Suspend(ms(2_400.0)), changes(1), Step::Suspend(ms(700.0)), changes(20)]).unwrap();
+        let mut desk = SimulatedOutputs::new(&[60_000, 30_000], tells);
+        desk.run(&[
+            OutputScenarioStep::Suspend(ms(2_400.0)),
+            changes(1),
+            OutputScenarioStep::Suspend(ms(700.0)),
+            changes(20),
+        ])
+        .unwrap();
     }
 }

@@ -9,10 +9,10 @@ mod timeline;
 use expect_test::expect;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use timeline::Costs;
-use timeline::panel::{Bound, Called, LONGEST, OUT, Panel, SHORTEST};
+use timeline::FrameCostSource;
+use timeline::panel::{LONGEST, OUT, PresentedBoundFrame, PresentedCallbackFrame, SHORTEST, SimulatedPanel};
 use upbeat_timing::pacing::PacingWish;
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::Span;
 
 fn ms(millis: f64) -> Span {
@@ -20,10 +20,10 @@ fn ms(millis: f64) -> Span {
 }
 
 /// Frame costs in repeating phases: each entry is a cost (ms) and a number of frames.
-fn phases(list: Vec<(f64, usize)>) -> Costs {
+fn phases(list: Vec<(f64, usize)>) -> FrameCostSource {
     let costs: Vec<Span> = list.into_iter().flat_map(|(cost, count)| vec![ms(cost); count]).collect();
     let mut next = 0;
-    Costs::of(move || {
+    FrameCostSource::of(move || {
         next += 1;
         costs[(next - 1) % costs.len()]
     })
@@ -35,15 +35,15 @@ const LEARNED: Span = Span::from_seconds(1);
 const EXACT: Span = Span::from_micros(300);
 
 /// Gaps between lights, in milliseconds.
-fn gaps(frames: &[Bound]) -> Vec<f64> {
+fn gaps(frames: &[PresentedBoundFrame]) -> Vec<f64> {
     let gaps = frames.windows(2).map(|pair| pair[1].light - pair[0].light);
     gaps.map(|gap| (gap.as_millis_f64() * 100.0).round() / 100.0).collect()
 }
 
 #[test]
-fn a_new_rate_begins_with_the_first_frame_that_was_begun_for_it() {
-    let mut panel = Panel::new();
-    panel.draws_ahead(4, phases(vec![(5.0, 146), (7.2, 60)]));
+fn new_rate_starts_with_the_first_frame_drawn_for_it() {
+    let mut panel = SimulatedPanel::new();
+    panel.add_ahead_client(4, phases(vec![(5.0, 146), (7.2, 60)]));
     panel.run_for(ms(1_050.0));
     panel.story();
     panel.run_for(ms(230.0));
@@ -81,10 +81,10 @@ fn a_new_rate_begins_with_the_first_frame_that_was_begun_for_it() {
 }
 
 #[test]
-fn what_is_slower_than_the_panel_is_shown_several_times_evenly() {
+fn frame_slower_than_the_panel_is_repeated_at_even_intervals() {
     for (cost, times) in [(21.0, 2), (30.0, 2), (39.0, 3)] {
-        let mut panel = Panel::new();
-        let drawer = panel.draws_ahead(3, phases(vec![(cost, 1)]));
+        let mut panel = SimulatedPanel::new();
+        let drawer = panel.add_ahead_client(3, phases(vec![(cost, 1)]));
         panel.run_for(LEARNED);
         let begun = panel.lights().len();
         panel.run_for(LEARNED);
@@ -99,10 +99,10 @@ fn what_is_slower_than_the_panel_is_shown_several_times_evenly() {
 }
 
 #[test]
-fn what_else_changes_moves_no_frame_that_waits() {
+fn other_changes_do_not_delay_bound_frames() {
     for apart in [1.0, 3.3, 9.1, 40.0] {
-        let mut panel = Panel::new();
-        let drawer = panel.draws_ahead(3, phases(vec![(11.0, 1)]));
+        let mut panel = SimulatedPanel::new();
+        let drawer = panel.add_ahead_client(3, phases(vec![(11.0, 1)]));
         panel.run_for(LEARNED);
         panel.changes(ms(apart), LEARNED);
         let begun = panel.bound(drawer).len();
@@ -116,13 +116,13 @@ fn what_else_changes_moves_no_frame_that_waits() {
 
 /// Whether the frame was committed well before its time. Otherwise the panel may already have another frame, or be busy
 /// with its own repetition.
-fn waited(frame: &Bound) -> bool {
+fn waited(frame: &PresentedBoundFrame) -> bool {
     frame.committed + OUT + SHORTEST * 2 <= frame.target.present
 }
 
 /// Asserts that a frame committed early is shown at its target time, at the distance from its predecessor that it was
 /// drawn for, and that a late frame is shown as soon as the panel is free.
-fn check(frames: &[Bound]) -> Result<(), TestCaseError> {
+fn check(frames: &[PresentedBoundFrame]) -> Result<(), TestCaseError> {
     for pair in frames.windows(2) {
         let (before, frame) = (pair[0], pair[1]);
         let (gap, apart) = (frame.light - before.light, frame.target.present - before.target.present);
@@ -149,13 +149,13 @@ proptest! {
 
     /// Holds for any frame costs and any other changes.
     #[test]
-    fn frames_that_wait_are_shown_at_their_times(
+    fn early_bound_frames_are_shown_at_their_targets(
         costs in prop::collection::vec((0.5f64..45.0, 1usize..80), 1..6),
         limit in 2u32..6,
         changes in prop::option::of(0.7f64..60.0),
     ) {
-        let mut panel = Panel::new();
-        let drawer = panel.draws_ahead(limit, phases(costs));
+        let mut panel = SimulatedPanel::new();
+        let drawer = panel.add_ahead_client(limit, phases(costs));
         panel.run_for(LEARNED);
         let begun = panel.bound(drawer).len();
         if let Some(apart) = changes {
@@ -176,9 +176,9 @@ const LONGEST_COST: Span = Span::from_micros(20_800);
 const OFF: Span = Span::from_micros(500);
 
 /// The frames of a client that draws on callbacks, after its costs were learned.
-fn called_back(costs: Costs, pacing: PacingWish) -> Vec<Called> {
-    let mut panel = Panel::new();
-    let caller = panel.is_called_back(costs, pacing);
+fn called_back(costs: FrameCostSource, pacing: PacingWish) -> Vec<PresentedCallbackFrame> {
+    let mut panel = SimulatedPanel::new();
+    let caller = panel.add_callback_client(costs, pacing);
     panel.run_for(LEARNED * 3);
     let begun = panel.called(caller).len();
     panel.run_for(LEARNED * 5);
@@ -186,16 +186,17 @@ fn called_back(costs: Costs, pacing: PacingWish) -> Vec<Called> {
 }
 
 /// The 99th percentile of the waits of frames that cost at most [`LONGEST_COST`].
-fn waited_mostly(frames: &[Called]) -> Span {
-    let mut waited: Vec<Span> = frames.iter().filter(|frame| frame.cost <= LONGEST_COST).map(Called::waited).collect();
+fn waited_mostly(frames: &[PresentedCallbackFrame]) -> Span {
+    let mut waited: Vec<Span> =
+        frames.iter().filter(|frame| frame.cost <= LONGEST_COST).map(PresentedCallbackFrame::waited).collect();
     waited.sort();
     waited.get((waited.len().max(1) - 1) * 99 / 100).copied().unwrap_or_default()
 }
 
 #[test]
-fn who_is_called_back_just_in_time_is_as_late_as_its_own_cost() {
-    let mut panel = Panel::new();
-    panel.is_called_back(phases(vec![(2.0, 40), (4.0, 1), (2.0, 3)]), PacingWish::Auto);
+fn just_in_time_client_is_late_by_its_own_cost_only() {
+    let mut panel = SimulatedPanel::new();
+    panel.add_callback_client(phases(vec![(2.0, 40), (4.0, 1), (2.0, 3)]), PacingWish::Auto);
     panel.run_for(ms(690.0));
     panel.story();
     panel.run_for(ms(40.0));
@@ -222,20 +223,20 @@ fn a_steady_client_keeps_the_rate_of_the_panel_or_its_own() {
 
 /// The cursor moves beside a client that draws, and alone.
 #[test]
-fn the_cursor_does_not_break_the_cadence_and_is_shown_all_the_same() {
+fn cursor_motion_is_shown_without_breaking_the_cadence() {
     for cost in [2.0, 8.0, 12.0, 18.0] {
-        let mut panel = Panel::new();
-        let caller = panel.is_called_back(phases(vec![(cost, 1)]), PacingWish::Auto);
+        let mut panel = SimulatedPanel::new();
+        let caller = panel.add_callback_client(phases(vec![(cost, 1)]), PacingWish::Auto);
         panel.run_for(LEARNED);
-        panel.needs(Need::Cursor, ms(8.0), LEARNED);
+        panel.needs(RepaintReason::Cursor, ms(8.0), LEARNED);
         let begun = panel.called(caller).len();
         panel.run_for(LEARNED);
         let waited = waited_mostly(&panel.called(caller)[begun..]);
         assert!(waited <= WAITS, "{cost} ms: {waited}");
     }
-    let mut panel = Panel::new();
+    let mut panel = SimulatedPanel::new();
     panel.run_for(ms(100.0));
-    panel.needs(Need::Cursor, ms(8.0), LEARNED);
+    panel.needs(RepaintReason::Cursor, ms(8.0), LEARNED);
     let begun = panel.lights().len();
     panel.run_for(LEARNED);
     assert!(panel.lights().len() - begun > 110, "{} lights", panel.lights().len() - begun);
@@ -255,7 +256,7 @@ proptest! {
 
     /// Holds for any frame costs that fit the panel's longest interval.
     #[test]
-    fn who_is_called_back_waits_for_its_own_frames_only(
+    fn client_on_callbacks_waits_for_its_own_frames_only(
         least in 0.2f64..19.0,
         spread in 0.0f64..12.5,
         seed in any::<u64>(),
@@ -264,7 +265,7 @@ proptest! {
         // Costs near the longest interval must leave room for a repetition before the first frame may come.
         let most = (least + spread).min(if least > 16.0 { 20.8 } else { 20.4 });
         let pacing = if just_in_time { PacingWish::JustInTime } else { PacingWish::Auto };
-        let frames = called_back(Costs::uniform(ms(least), ms(most), seed), pacing);
+        let frames = called_back(FrameCostSource::uniform(ms(least), ms(most), seed), pacing);
         prop_assert!(frames.len() > 150, "{} frames", frames.len());
         let waited = waited_mostly(&frames);
         prop_assert!(waited <= WAITS, "{waited}");
@@ -275,11 +276,11 @@ proptest! {
 /// The panel can just wait for the long frame. The short frames would come too soon after a repetition, so the panel
 /// must not repeat for them.
 #[test]
-fn a_long_frame_among_short_ones_makes_the_panel_busy_for_none_of_them() {
+fn one_long_frame_does_not_make_the_panel_busy_for_short_frames() {
     for (least, seed) in
         [(13.738_795_106_152_87, 8_750_302_592_110_589_951), (12.775_773_214_095_468, 3_902_752_773_408_018_680)]
     {
-        let waited = waited_mostly(&called_back(Costs::uniform(ms(least), ms(20.4), seed), PacingWish::Auto));
+        let waited = waited_mostly(&called_back(FrameCostSource::uniform(ms(least), ms(20.4), seed), PacingWish::Auto));
         assert!(waited <= WAITS, "{least} ms at least: {waited}");
     }
 }

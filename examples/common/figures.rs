@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use upbeat_client::{FrameTarget, Outcome, PacerEvent, TargetId};
+use upbeat_client::{FrameTarget, PacerEvent, TargetId, TargetOutcome};
 use upbeat_timing::time::{Instant, Span};
 
 /// Number of frames in the shown median latency: about a second.
 const RECENT: usize = 60;
 
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct ExampleFigures {
     /// When drawing of each unfinished frame began.
     begun: VecDeque<(TargetId, Instant)>,
     shown_at: Option<Instant>,
@@ -25,7 +25,7 @@ pub struct Figures {
     pub revoked: u32,
 }
 
-impl Figures {
+impl ExampleFigures {
     /// Records the start of a frame: its input is as old as `now`.
     pub fn begun(&mut self, target: FrameTarget, now: Instant) {
         self.begun.push_back((target.id, now));
@@ -51,10 +51,10 @@ impl Figures {
         self.shown + self.discarded == self.committed
     }
 
-    fn ended(&mut self, target: &FrameTarget, outcome: &Outcome) {
+    fn ended(&mut self, target: &FrameTarget, outcome: &TargetOutcome) {
         let begun = self.begun.iter().find(|(id, _)| *id == target.id).map(|(_, at)| *at);
         self.begun.retain(|(id, _)| *id > target.id);
-        let Outcome::Presented { at, .. } = *outcome else {
+        let TargetOutcome::Presented { at, .. } = *outcome else {
             self.discarded += 1;
             return;
         };
@@ -79,7 +79,7 @@ impl Figures {
     }
 
     /// The figures as text on screen.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let latency = self.latency().map_or("-".to_owned(), |latency| format!("{:.1} ms", latency.as_millis_f64()));
         format!("drops {}   latency {latency}", self.drops)
     }

@@ -6,5 +6,5 @@ pub mod figures;
 pub mod mode;
 pub mod picture;
 pub mod screen;
-pub mod waiting;
+pub mod wait;
 pub mod window;

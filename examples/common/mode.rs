@@ -1,10 +1,10 @@
 //! The pacing of an example's window: a command-line option, and a key that changes it.
 
 use clap::ValueEnum;
-use upbeat_client::{Effective, Pacing, PacingOptions, Reason};
+use upbeat_client::{Pacing, PacingInForce, PacingOptions, Reason};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
+pub enum ExamplePacing {
     /// Callback at each refresh, for the next refresh
     Vsync,
     /// Callback as late as possible
@@ -13,13 +13,13 @@ pub enum Mode {
     Ahead,
 }
 
-impl Mode {
+impl ExamplePacing {
     /// The next pacing, for the key.
     pub fn next(self) -> Self {
         match self {
-            Mode::Vsync => Mode::JustInTime,
-            Mode::JustInTime => Mode::Ahead,
-            Mode::Ahead => Mode::Vsync,
+            ExamplePacing::Vsync => ExamplePacing::JustInTime,
+            ExamplePacing::JustInTime => ExamplePacing::Ahead,
+            ExamplePacing::Ahead => ExamplePacing::Vsync,
         }
     }
 
@@ -27,16 +27,16 @@ impl Mode {
     /// draw is either predicted or needs no input.
     pub fn options(self, ahead_limit: u32) -> PacingOptions {
         let pacing = match self {
-            Mode::Vsync => Pacing::Vsync,
-            Mode::JustInTime => Pacing::JustInTime,
-            Mode::Ahead => Pacing::Ahead,
+            ExamplePacing::Vsync => Pacing::Vsync,
+            ExamplePacing::JustInTime => Pacing::JustInTime,
+            ExamplePacing::Ahead => Pacing::Ahead,
         };
         PacingOptions { pacing, ahead_limit, stay_ahead: true, ..PacingOptions::default() }
     }
 }
 
 /// The pacing in force and its reason, as text.
-pub fn words(effective: Effective) -> String {
+pub fn pacing_text(effective: PacingInForce) -> String {
     let pacing = match effective.pacing {
         Pacing::Vsync => "vsync".to_owned(),
         Pacing::JustInTime => "just in time".to_owned(),

@@ -16,14 +16,14 @@ use super::picture::Picture;
 
 /// The buffers that the compositor has released.
 #[derive(Debug, Default)]
-pub struct Free {
+pub struct FreeBuffers {
     buffers: Mutex<Vec<usize>>,
     more: Condvar,
 }
 
-impl Free {
+impl FreeBuffers {
     /// Handles `wl_buffer.release`.
-    pub fn give(&self, buffer: usize) {
+    pub fn put_back(&self, buffer: usize) {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
         self.more.notify_one();
     }
@@ -42,16 +42,16 @@ impl Free {
 
 /// The surface and its buffers.
 #[derive(Debug)]
-pub struct Screen {
+pub struct WindowBuffers {
     pub size: (usize, usize),
     connection: Connection,
     pub surface: WlSurface,
     buffers: Vec<WlBuffer>,
     memory: File,
-    pub free: Arc<Free>,
+    pub free: Arc<FreeBuffers>,
 }
 
-impl Screen {
+impl WindowBuffers {
     pub fn new<State>(
         connection: &Connection,
         shm: &wl_shm::WlShm,
@@ -73,8 +73,8 @@ impl Screen {
         };
         let buffers = (0..count).map(buffer).collect();
         pool.destroy();
-        let free = Arc::new(Free { buffers: Mutex::new((0..count).collect()), more: Condvar::new() });
-        Ok(Screen { size, connection: connection.clone(), surface, buffers, memory, free })
+        let free = Arc::new(FreeBuffers { buffers: Mutex::new((0..count).collect()), more: Condvar::new() });
+        Ok(WindowBuffers { size, connection: connection.clone(), surface, buffers, memory, free })
     }
 
     /// Commits a picture in this buffer as the frame of this target.

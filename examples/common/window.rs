@@ -11,7 +11,7 @@ use wayland_client::protocol::{
 use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, WEnum, delegate_noop};
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
-use super::screen::{Free, Screen};
+use super::screen::{FreeBuffers, WindowBuffers};
 
 /// Keys, by their numbers in `linux/input-event-codes.h`.
 pub const ESCAPE: u32 = 1;
@@ -19,7 +19,7 @@ pub const Q: u32 = 16;
 pub const P: u32 = 25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Input {
+pub enum WindowInput {
     Key(u32),
     Pointer {
         x: f64,
@@ -45,28 +45,28 @@ pub enum Input {
     },
 }
 
-pub struct Window {
+pub struct ExampleWindow {
     pub pacer: Arc<FramePacer>,
-    pub screen: Arc<Screen>,
+    pub screen: Arc<WindowBuffers>,
     connection: Connection,
     globals: GlobalList,
-    queue: EventQueue<Heard>,
-    heard: Heard,
+    queue: EventQueue<WindowEvents>,
+    events: WindowEvents,
 }
 
 /// State that events update.
-struct Heard {
-    free: Arc<Free>,
-    inputs: Vec<Input>,
+struct WindowEvents {
+    free: Arc<FreeBuffers>,
+    inputs: Vec<WindowInput>,
     configured: bool,
     closed: bool,
 }
 
-impl Window {
+impl ExampleWindow {
     /// Opens the window; it appears with its first frame. `predict` ignores the compositor's targets.
     pub fn open(name: &str, size: (usize, usize), buffers: usize, predict: bool) -> anyhow::Result<Self> {
         let connection = Connection::connect_to_env()?;
-        let (globals, queue) = registry_queue_init::<Heard>(&connection)?;
+        let (globals, queue) = registry_queue_init::<WindowEvents>(&connection)?;
         let handle = queue.handle();
         let compositor: wl_compositor::WlCompositor = globals.bind(&handle, 4..=6, ())?;
         let shm: wl_shm::WlShm = globals.bind(&handle, 1..=1, ())?;
@@ -83,11 +83,11 @@ impl Window {
         let paces = if predict { FramePacer::predicting } else { FramePacer::new };
         let pacer = Arc::new(paces(&connection, &globals, &surface));
         surface.commit();
-        let screen = Arc::new(Screen::new(&connection, &shm, surface, size, buffers, &handle)?);
-        let heard = Heard { free: screen.free.clone(), inputs: Vec::new(), configured: false, closed: false };
-        let mut window = Window { pacer, screen, connection, globals, queue, heard };
-        while !window.heard.configured {
-            window.queue.blocking_dispatch(&mut window.heard)?;
+        let screen = Arc::new(WindowBuffers::new(&connection, &shm, surface, size, buffers, &handle)?);
+        let heard = WindowEvents { free: screen.free.clone(), inputs: Vec::new(), configured: false, closed: false };
+        let mut window = ExampleWindow { pacer, screen, connection, globals, queue, events: heard };
+        while !window.events.configured {
+            window.queue.blocking_dispatch(&mut window.events)?;
         }
         Ok(window)
     }
@@ -98,17 +98,17 @@ impl Window {
     }
 
     pub fn is_open(&self) -> bool {
-        !self.heard.closed
+        !self.events.closed
     }
 
     /// The input events since the last call.
-    pub fn inputs(&mut self) -> Vec<Input> {
-        std::mem::take(&mut self.heard.inputs)
+    pub fn inputs(&mut self) -> Vec<WindowInput> {
+        std::mem::take(&mut self.events.inputs)
     }
 
     /// Waits until events were dispatched or the time is `until`.
     pub fn wait(&mut self, until: Option<Instant>) -> anyhow::Result<()> {
-        super::waiting::wait(&mut self.queue, &mut self.heard, until)
+        super::wait::wait(&mut self.queue, &mut self.events, until)
     }
 }
 
@@ -121,7 +121,7 @@ fn moment(millis: u32) -> Instant {
 
 macro_rules! hear {
     ($interface:ty, $data:ty, |$heard:ident, $object:ident, $event:ident, $known:ident, $handle:ident| $body:expr) => {
-        impl Dispatch<$interface, $data> for Heard {
+        impl Dispatch<$interface, $data> for WindowEvents {
             fn event(
                 $heard: &mut Self,
                 $object: &$interface,
@@ -157,7 +157,7 @@ hear!(xdg_toplevel::XdgToplevel, (), |heard, _toplevel, event, _known, _handle| 
 
 hear!(wl_buffer::WlBuffer, usize, |heard, _buffer, event, index, _handle| {
     if let wl_buffer::Event::Release = event {
-        heard.free.give(*index);
+        heard.free.put_back(*index);
     }
 });
 
@@ -178,20 +178,22 @@ hear!(wl_seat::WlSeat, (), |_heard, seat, event, _known, handle| {
 hear!(wl_keyboard::WlKeyboard, (), |heard, _keyboard, event, _known, _handle| {
     if let wl_keyboard::Event::Key { key, state: WEnum::Value(wl_keyboard::KeyState::Pressed), .. } = event {
         heard.closed |= key == ESCAPE || key == Q;
-        heard.inputs.push(Input::Key(key));
+        heard.inputs.push(WindowInput::Key(key));
     }
 });
 
 hear!(wl_pointer::WlPointer, (), |heard, _pointer, event, _known, _handle| {
     match event {
         wl_pointer::Event::Enter { surface_x: x, surface_y: y, .. }
-        | wl_pointer::Event::Motion { surface_x: x, surface_y: y, .. } => heard.inputs.push(Input::Pointer { x, y }),
+        | wl_pointer::Event::Motion { surface_x: x, surface_y: y, .. } => {
+            heard.inputs.push(WindowInput::Pointer { x, y })
+        }
         wl_pointer::Event::Button { state, .. } => {
             let pressed = state == WEnum::Value(wl_pointer::ButtonState::Pressed);
-            heard.inputs.push(Input::Button { pressed });
+            heard.inputs.push(WindowInput::Button { pressed });
         }
         wl_pointer::Event::Axis { time, axis: WEnum::Value(wl_pointer::Axis::VerticalScroll), value } => {
-            heard.inputs.push(Input::Scroll { at: moment(time), by: value });
+            heard.inputs.push(WindowInput::Scroll { at: moment(time), by: value });
         }
         _ => {}
     }
@@ -200,14 +202,14 @@ hear!(wl_pointer::WlPointer, (), |heard, _pointer, event, _known, _handle| {
 hear!(wl_touch::WlTouch, (), |heard, _touch, event, _known, _handle| {
     match event {
         wl_touch::Event::Down { time, id, x, y, .. } | wl_touch::Event::Motion { time, id, x, y } => {
-            heard.inputs.push(Input::Finger { at: moment(time), finger: id, x, y });
+            heard.inputs.push(WindowInput::Finger { at: moment(time), finger: id, x, y });
         }
-        wl_touch::Event::Up { id, .. } => heard.inputs.push(Input::FingerUp { finger: id }),
+        wl_touch::Event::Up { id, .. } => heard.inputs.push(WindowInput::FingerUp { finger: id }),
         _ => {}
     }
 });
 
-delegate_noop!(Heard: ignore wl_compositor::WlCompositor);
-delegate_noop!(Heard: ignore wl_shm::WlShm);
-delegate_noop!(Heard: ignore wl_shm_pool::WlShmPool);
-delegate_noop!(Heard: ignore wl_surface::WlSurface);
+delegate_noop!(WindowEvents: ignore wl_compositor::WlCompositor);
+delegate_noop!(WindowEvents: ignore wl_shm::WlShm);
+delegate_noop!(WindowEvents: ignore wl_shm_pool::WlShmPool);
+delegate_noop!(WindowEvents: ignore wl_surface::WlSurface);

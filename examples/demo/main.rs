@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use wayland_client::{Connection, EventQueue};
 
-use protocol::Window;
+use protocol::DemoWindow;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => return Err("usage: demo [--seconds N]".into()),
     };
     let connection = Connection::connect_to_env()?;
-    let mut queue: EventQueue<Window> = connection.new_event_queue();
-    let mut window = Window::open(&connection, &mut queue)?;
+    let mut queue: EventQueue<DemoWindow> = connection.new_event_queue();
+    let mut window = DemoWindow::open(&connection, &mut queue)?;
     let end =
         seconds.map(|seconds: u64| protocol::clock(window.clock_id()) + Duration::from_secs(seconds).as_secs_f64());
     while window.is_open() && end.is_none_or(|end| protocol::clock(window.clock_id()) < end) {

@@ -17,7 +17,7 @@ use wayland_protocols::wp::presentation_time::client::{wp_presentation, wp_prese
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
 use crate::canvas::Canvas;
-use crate::scene::Scene;
+use crate::scene::DemoScene;
 
 /// Size in pixels if the compositor leaves it to the client.
 const SIZE: (i32, i32) = (960, 600);
@@ -42,23 +42,23 @@ pub fn clock(id: u32) -> f64 {
 }
 
 /// A buffer that the compositor may be reading.
-struct Buffer {
+struct DemoBuffer {
     file: File,
     buffer: wl_buffer::WlBuffer,
     busy: bool,
 }
 
 /// The window and its state.
-pub struct Window {
+pub struct DemoWindow {
     compositor: wl_compositor::WlCompositor,
     shm: wl_shm::WlShm,
     presentation: Option<wp_presentation::WpPresentation>,
     surface: wl_surface::WlSurface,
     toplevel: xdg_toplevel::XdgToplevel,
     size: (i32, i32),
-    buffers: Vec<Buffer>,
+    buffers: Vec<DemoBuffer>,
     canvas: Canvas,
-    scene: Scene,
+    scene: DemoScene,
     clock_id: u32,
     /// The last refresh that showed a frame, in seconds.
     shown: Option<f64>,
@@ -70,11 +70,11 @@ pub struct Window {
     open: bool,
 }
 
-impl Window {
+impl DemoWindow {
     /// Binds the globals and opens the window.
     pub fn open(connection: &Connection, queue: &mut EventQueue<Self>) -> Result<Self, Box<dyn Error>> {
-        let (globals, mut setup) = registry_queue_init::<Setup>(connection)?;
-        setup.roundtrip(&mut Setup)?;
+        let (globals, mut setup) = registry_queue_init::<GlobalsSetup>(connection)?;
+        setup.roundtrip(&mut GlobalsSetup)?;
         let handle = queue.handle();
         let compositor: wl_compositor::WlCompositor = globals.bind(&handle, 4..=6, ())?;
         let shell: xdg_wm_base::XdgWmBase = globals.bind(&handle, 1..=6, ())?;
@@ -85,7 +85,7 @@ impl Window {
         toplevel.set_title("Upbeat".to_owned());
         toplevel.set_app_id("upbeat.demo".to_owned());
         surface.commit();
-        Ok(Window {
+        Ok(DemoWindow {
             compositor,
             shm: globals.bind(&handle, 1..=1, ())?,
             presentation: globals.bind(&handle, 1..=2, ()).ok(),
@@ -94,7 +94,7 @@ impl Window {
             size: SIZE,
             buffers: Vec::new(),
             canvas: Canvas::new(0, 0),
-            scene: Scene::new(),
+            scene: DemoScene::new(),
             clock_id: ClockId::Monotonic as u32,
             shown: None,
             interval: USUAL_INTERVAL,
@@ -161,7 +161,7 @@ impl Window {
         Ok(())
     }
 
-    fn new_buffer(&self, handle: &QueueHandle<Self>) -> Result<Buffer, Box<dyn Error>> {
+    fn new_buffer(&self, handle: &QueueHandle<Self>) -> Result<DemoBuffer, Box<dyn Error>> {
         let (width, height) = self.size;
         let bytes = width * height * 4;
         let file = File::from(memfd_create("upbeat demo", MemfdFlags::CLOEXEC)?);
@@ -169,7 +169,7 @@ impl Window {
         let pool = self.shm.create_pool(file.as_fd(), bytes, handle, ());
         let buffer = pool.create_buffer(0, width, height, width * 4, wl_shm::Format::Xrgb8888, handle, ());
         pool.destroy();
-        Ok(Buffer { file, buffer, busy: false })
+        Ok(DemoBuffer { file, buffer, busy: false })
     }
 
     fn draw_or_close(&mut self, handle: &QueueHandle<Self>) {
@@ -190,7 +190,7 @@ impl Window {
     }
 }
 
-impl Dispatch<wl_callback::WlCallback, ()> for Window {
+impl Dispatch<wl_callback::WlCallback, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         _: &wl_callback::WlCallback,
@@ -204,7 +204,7 @@ impl Dispatch<wl_callback::WlCallback, ()> for Window {
     }
 }
 
-impl Dispatch<xdg_surface::XdgSurface, ()> for Window {
+impl Dispatch<xdg_surface::XdgSurface, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         surface: &xdg_surface::XdgSurface,
@@ -225,7 +225,7 @@ impl Dispatch<xdg_surface::XdgSurface, ()> for Window {
     }
 }
 
-impl Dispatch<xdg_toplevel::XdgToplevel, ()> for Window {
+impl Dispatch<xdg_toplevel::XdgToplevel, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         _: &xdg_toplevel::XdgToplevel,
@@ -247,7 +247,7 @@ impl Dispatch<xdg_toplevel::XdgToplevel, ()> for Window {
     }
 }
 
-impl Dispatch<wp_presentation::WpPresentation, ()> for Window {
+impl Dispatch<wp_presentation::WpPresentation, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         _: &wp_presentation::WpPresentation,
@@ -262,7 +262,7 @@ impl Dispatch<wp_presentation::WpPresentation, ()> for Window {
     }
 }
 
-impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, ()> for Window {
+impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         _: &wp_presentation_feedback::WpPresentationFeedback,
@@ -286,7 +286,7 @@ impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, ()> for Window {
     }
 }
 
-impl Dispatch<wl_buffer::WlBuffer, ()> for Window {
+impl Dispatch<wl_buffer::WlBuffer, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         released: &wl_buffer::WlBuffer,
@@ -301,7 +301,7 @@ impl Dispatch<wl_buffer::WlBuffer, ()> for Window {
     }
 }
 
-impl Dispatch<wl_seat::WlSeat, ()> for Window {
+impl Dispatch<wl_seat::WlSeat, ()> for DemoWindow {
     fn event(
         _: &mut Self,
         seat: &wl_seat::WlSeat,
@@ -321,7 +321,7 @@ impl Dispatch<wl_seat::WlSeat, ()> for Window {
     }
 }
 
-impl Dispatch<wl_pointer::WlPointer, ()> for Window {
+impl Dispatch<wl_pointer::WlPointer, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         _: &wl_pointer::WlPointer,
@@ -344,7 +344,7 @@ impl Dispatch<wl_pointer::WlPointer, ()> for Window {
     }
 }
 
-impl Dispatch<wl_keyboard::WlKeyboard, ()> for Window {
+impl Dispatch<wl_keyboard::WlKeyboard, ()> for DemoWindow {
     fn event(
         window: &mut Self,
         _: &wl_keyboard::WlKeyboard,
@@ -359,7 +359,7 @@ impl Dispatch<wl_keyboard::WlKeyboard, ()> for Window {
     }
 }
 
-impl Dispatch<xdg_wm_base::XdgWmBase, ()> for Window {
+impl Dispatch<xdg_wm_base::XdgWmBase, ()> for DemoWindow {
     fn event(
         _: &mut Self,
         shell: &xdg_wm_base::XdgWmBase,
@@ -374,16 +374,16 @@ impl Dispatch<xdg_wm_base::XdgWmBase, ()> for Window {
     }
 }
 
-delegate_noop!(Window: ignore wl_compositor::WlCompositor);
-delegate_noop!(Window: ignore wayland_client::protocol::wl_region::WlRegion);
-delegate_noop!(Window: ignore wl_shm::WlShm);
-delegate_noop!(Window: ignore wl_shm_pool::WlShmPool);
-delegate_noop!(Window: ignore wl_surface::WlSurface);
+delegate_noop!(DemoWindow: ignore wl_compositor::WlCompositor);
+delegate_noop!(DemoWindow: ignore wayland_client::protocol::wl_region::WlRegion);
+delegate_noop!(DemoWindow: ignore wl_shm::WlShm);
+delegate_noop!(DemoWindow: ignore wl_shm_pool::WlShmPool);
+delegate_noop!(DemoWindow: ignore wl_surface::WlSurface);
 
 /// Dispatch state until the globals are known.
-struct Setup;
+struct GlobalsSetup;
 
-impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Setup {
+impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for GlobalsSetup {
     fn event(
         _: &mut Self,
         _: &wl_registry::WlRegistry,

@@ -12,7 +12,7 @@ const RING_SECONDS: f64 = 1.2;
 const SWING: f32 = 0.55;
 
 /// State that input changes. Times are in seconds on the presentation clock.
-pub struct Scene {
+pub struct DemoScene {
     /// In beats a minute.
     pub tempo: f64,
     /// Position of the pointer, if it is over the window.
@@ -24,9 +24,9 @@ pub struct Scene {
     since: f64,
 }
 
-impl Scene {
+impl DemoScene {
     pub fn new() -> Self {
-        Scene { tempo: 60.0, pointer: None, rings: Vec::new(), beat: 0.0, since: 0.0 }
+        DemoScene { tempo: 60.0, pointer: None, rings: Vec::new(), beat: 0.0, since: 0.0 }
     }
 
     pub fn click(&mut self, now: f64) {

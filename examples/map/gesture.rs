@@ -13,7 +13,7 @@
 use upbeat_timing::input_prediction::PinchDistance;
 use upbeat_timing::time::{Instant, Span};
 
-use super::common::window::Input;
+use super::common::window::WindowInput;
 
 /// Time without an event that ends a gesture: longer than between two clicks of a slow wheel.
 const REST: Span = Span::from_millis(200);
@@ -29,7 +29,7 @@ const ZOOM: (f64, f64) = (2.0, 16.0);
 
 /// The visible part of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct View {
+pub struct MapView {
     /// The middle; the map is 1 wide and high.
     pub centre: (f64, f64),
     /// The map is 2^zoom tiles wide.
@@ -37,12 +37,12 @@ pub struct View {
 }
 
 #[derive(Debug)]
-struct Gesture {
+struct ZoomGesture {
     distance: PinchDistance,
     first: f64,
     last: f64,
     at: Instant,
-    from: View,
+    from: MapView,
     /// The fixed point of the zoom, in pixels from the middle.
     anchor: (f64, f64),
     /// A finger was lifted.
@@ -50,55 +50,55 @@ struct Gesture {
 }
 
 #[derive(Debug)]
-pub struct Zooming {
+pub struct ZoomState {
     size: (f64, f64),
-    view: View,
-    gesture: Option<Gesture>,
+    view: MapView,
+    gesture: Option<ZoomGesture>,
     pointer: (f64, f64),
     fingers: Vec<(i32, (f64, f64))>,
     /// The shown view from which the transition starts, and its start.
-    settling: Option<(View, Instant)>,
+    settling: Option<(MapView, Instant)>,
 }
 
 /// Edge of a tile in pixels at a whole zoom.
 pub const TILE: usize = 128;
 
-impl View {
+impl MapView {
     /// Width of the whole map in pixels.
     pub fn scale(self) -> f64 {
         TILE as f64 * self.zoom.exp2()
     }
 
     /// Zooms in by `by` around a point, in pixels from the middle.
-    fn zoomed(self, by: f64, anchor: (f64, f64)) -> View {
+    fn zoomed(self, by: f64, anchor: (f64, f64)) -> MapView {
         let zoom = (self.zoom + by).clamp(ZOOM.0, ZOOM.1);
-        let moved = 1.0 / self.scale() - 1.0 / View { zoom, ..self }.scale();
+        let moved = 1.0 / self.scale() - 1.0 / MapView { zoom, ..self }.scale();
         let centre = (self.centre.0 + anchor.0 * moved, self.centre.1 + anchor.1 * moved);
-        View { zoom, centre }
+        MapView { zoom, centre }
     }
 
-    fn between(self, other: View, share: f64) -> View {
+    fn between(self, other: MapView, share: f64) -> MapView {
         let mix = |from: f64, to: f64| from + (to - from) * share;
         let centre = (mix(self.centre.0, other.centre.0), mix(self.centre.1, other.centre.1));
-        View { centre, zoom: mix(self.zoom, other.zoom) }
+        MapView { centre, zoom: mix(self.zoom, other.zoom) }
     }
 }
 
-impl Gesture {
-    fn view(&self, distance: f64) -> View {
+impl ZoomGesture {
+    fn view(&self, distance: f64) -> MapView {
         self.from.zoomed((distance / self.first).log2(), self.anchor)
     }
 
-    fn predicted(&self, at: Instant) -> View {
+    fn predicted(&self, at: Instant) -> MapView {
         self.view(self.distance.distance(at.min(self.at + HORIZON)).unwrap_or(self.last))
     }
 }
 
-impl Zooming {
+impl ZoomState {
     pub fn new(size: (usize, usize), centre: (f64, f64)) -> Self {
         let size = (size.0 as f64, size.1 as f64);
-        let view = View { centre, zoom: 3.0 };
-        Zooming { size, view, gesture: None, pointer: (size.0 / 2.0, size.1 / 2.0), fingers: vec![], settling: None }
+        let view = MapView { centre, zoom: 3.0 };
+        ZoomState { size, view, gesture: None, pointer: (size.0 / 2.0, size.1 / 2.0), fingers: vec![], settling: None }
     }
 
     pub fn is_going_on(&self) -> bool {
@@ -115,14 +115,14 @@ impl Zooming {
         self.gesture.as_ref().map(|gesture| if gesture.is_over { gesture.at } else { gesture.at + REST })
     }
 
-    pub fn input(&mut self, input: Input) {
+    pub fn input(&mut self, input: WindowInput) {
         match input {
-            Input::Pointer { x, y } => self.pointer = (x, y),
-            Input::Scroll { at, by } => {
+            WindowInput::Pointer { x, y } => self.pointer = (x, y),
+            WindowInput::Scroll { at, by } => {
                 let before = self.gesture.as_ref().map_or(WHEEL, |gesture| gesture.last);
                 self.observe(at, before * (-by / DOUBLES).exp2(), WHEEL, self.pointer);
             }
-            Input::Finger { at, finger, x, y } => {
+            WindowInput::Finger { at, finger, x, y } => {
                 match self.fingers.iter_mut().find(|(known, _)| *known == finger) {
                     Some((_, place)) => *place = (x, y),
                     None => self.fingers.push((finger, (x, y))),
@@ -132,11 +132,11 @@ impl Zooming {
                     self.observe(at, distance, distance, ((one.0 + other.0) / 2.0, (one.1 + other.1) / 2.0));
                 }
             }
-            Input::FingerUp { finger } => {
+            WindowInput::FingerUp { finger } => {
                 self.fingers.retain(|(known, _)| *known != finger);
                 self.gesture.iter_mut().for_each(|gesture| gesture.is_over = true);
             }
-            Input::Key(_) | Input::Button { .. } => {}
+            WindowInput::Key(_) | WindowInput::Button { .. } => {}
         }
     }
 
@@ -144,7 +144,8 @@ impl Zooming {
     fn observe(&mut self, at: Instant, distance: f64, first: f64, place: (f64, f64)) {
         let from = self.view(at);
         let anchor = (place.0 - self.size.0 / 2.0, place.1 - self.size.1 / 2.0);
-        let begin = || Gesture { distance: PinchDistance::new(), first, last: first, at, from, anchor, is_over: false };
+        let begin =
+            || ZoomGesture { distance: PinchDistance::new(), first, last: first, at, from, anchor, is_over: false };
         let gesture = self.gesture.get_or_insert_with(begin);
         gesture.distance.observe(at, (0.0, 0.0), (distance, 0.0));
         (gesture.last, gesture.at) = (distance, at);
@@ -168,7 +169,7 @@ impl Zooming {
     }
 
     /// The visible part at `at`.
-    pub fn view(&self, at: Instant) -> View {
+    pub fn view(&self, at: Instant) -> MapView {
         if let Some(gesture) = &self.gesture {
             return gesture.predicted(at);
         }

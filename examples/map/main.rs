@@ -17,12 +17,12 @@ mod tiles;
 use std::time::Duration;
 
 use clap::Parser;
-use common::figures::Figures;
-use common::mode::{Mode, words};
+use common::figures::ExampleFigures;
+use common::mode::{ExamplePacing, pacing_text};
 use common::picture::{LETTER, Picture};
-use common::window::{Input, P, Window};
-use gesture::Zooming;
-use tiles::Tiles;
+use common::window::{ExampleWindow, P, WindowInput};
+use gesture::ZoomState;
+use tiles::TileCache;
 use upbeat_client::{FrameTarget, PacerEvent, TargetId};
 use upbeat_timing::time::Instant;
 
@@ -32,10 +32,10 @@ const SIZE: (usize, usize) = (640, 480);
 ///
 /// P switches the pacing, Q or Escape ends it.
 #[derive(Parser)]
-struct Options {
+struct MapArgs {
     /// Fixed pacing of frames; default: ahead during a zoom, otherwise just in time
     #[arg(long, value_enum)]
-    pacing: Option<Mode>,
+    pacing: Option<ExamplePacing>,
     /// How many frames may be in flight when drawn ahead
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     ahead: u32,
@@ -44,39 +44,39 @@ struct Options {
     tile_cost: u64,
 }
 
-struct Map {
-    options: Options,
-    window: Window,
-    zooming: Zooming,
-    tiles: Tiles,
+struct MapExample {
+    options: MapArgs,
+    window: ExampleWindow,
+    zooming: ZoomState,
+    tiles: TileCache,
     picture: Picture,
-    figures: Figures,
+    figures: ExampleFigures,
     /// Fixed pacing, by option or by key.
-    chosen: Option<Mode>,
+    chosen: Option<ExamplePacing>,
     /// The pacing that was requested last.
-    asked: Option<Mode>,
+    requested: Option<ExamplePacing>,
     /// A target for which no buffer was free.
     waiting: Option<FrameTarget>,
     /// The last target that was shown.
-    seen: TargetId,
+    last_shown: TargetId,
     is_dirty: bool,
-    called_back: u32,
+    cancelled: u32,
 }
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
-    let mut map = Map {
-        window: Window::open("map", SIZE, options.ahead as usize + 1, false)?,
-        zooming: Zooming::new(SIZE, tiles::coast()),
-        tiles: Tiles::new(Duration::from_millis(options.tile_cost)),
+    let options = MapArgs::parse();
+    let mut map = MapExample {
+        window: ExampleWindow::open("map", SIZE, options.ahead as usize + 1, false)?,
+        zooming: ZoomState::new(SIZE, tiles::coast()),
+        tiles: TileCache::new(Duration::from_millis(options.tile_cost)),
         picture: Picture::new(SIZE.0, SIZE.1),
-        figures: Figures::default(),
+        figures: ExampleFigures::default(),
         chosen: options.pacing,
-        asked: None,
+        requested: None,
         waiting: None,
-        seen: TargetId::default(),
+        last_shown: TargetId::default(),
         is_dirty: true,
-        called_back: 0,
+        cancelled: 0,
         options,
     };
     while map.window.is_open() {
@@ -84,20 +84,20 @@ fn main() -> anyhow::Result<()> {
         map.draw_all()?;
         let until = map.zooming.ends();
         map.window.wait(until)?;
-        map.hear();
+        map.handle_events();
     }
     map.figures.report("map");
     Ok(())
 }
 
-impl Map {
-    fn hear(&mut self) {
+impl MapExample {
+    fn handle_events(&mut self) {
         for input in self.window.inputs() {
             match input {
-                Input::Key(P) => {
+                WindowInput::Key(P) => {
                     self.chosen = match self.chosen {
-                        None => Some(Mode::Vsync),
-                        Some(Mode::Ahead) => None,
+                        None => Some(ExamplePacing::Vsync),
+                        Some(ExamplePacing::Ahead) => None,
                         Some(mode) => Some(mode.next()),
                     };
                     self.is_dirty = true;
@@ -107,7 +107,7 @@ impl Map {
         }
         if self.zooming.end(self.window.pacer.now()) {
             // The fingers rest, so frames that were drawn for further motion are wrong.
-            self.window.pacer.cancel_from(TargetId(self.seen.0 + 1));
+            self.window.pacer.cancel_from(TargetId(self.last_shown.0 + 1));
             self.waiting = None;
             self.is_dirty = true;
         }
@@ -115,9 +115,9 @@ impl Map {
             self.figures.event(&event);
             match event {
                 PacerEvent::Ended { target, outcome } if outcome.refreshes_late(&target).is_some() => {
-                    self.seen = self.seen.max(target.id);
+                    self.last_shown = self.last_shown.max(target.id);
                 }
-                PacerEvent::Cancelled { .. } => self.called_back += 1,
+                PacerEvent::Cancelled { .. } => self.cancelled += 1,
                 PacerEvent::Effective(_) => self.is_dirty = true,
                 _ => {}
             }
@@ -126,9 +126,9 @@ impl Map {
 
     /// Requests the pacing that suits the gesture, from the next frame on.
     fn choose_pacing(&mut self) {
-        let suits = if self.zooming.is_going_on() { Mode::Ahead } else { Mode::JustInTime };
+        let suits = if self.zooming.is_going_on() { ExamplePacing::Ahead } else { ExamplePacing::JustInTime };
         let mode = self.chosen.unwrap_or(suits);
-        if self.asked.replace(mode) != Some(mode) {
+        if self.requested.replace(mode) != Some(mode) {
             self.window.pacer.set_options(mode.options(self.options.ahead));
             self.is_dirty = true;
         }
@@ -159,9 +159,9 @@ impl Map {
         // Tiles that are still missing need another frame.
         self.is_dirty = !self.tiles.draw(&mut self.picture, view);
         let lines = [
-            words(self.window.pacer.effective()),
-            self.figures.words(),
-            format!("zoom {:.2}   called back {}", view.zoom, self.called_back),
+            pacing_text(self.window.pacer.effective()),
+            self.figures.text(),
+            format!("zoom {:.2}   called back {}", view.zoom, self.cancelled),
             "P pacing   Q end".to_owned(),
         ];
         for (line, text) in lines.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::common::picture::Picture;
-use super::gesture::{TILE, View};
+use super::gesture::{MapView, TILE};
 
 /// New tiles in a frame; for the other missing tiles coarser ones are shown until their turn comes.
 const A_FRAME: usize = 3;
@@ -17,29 +17,29 @@ const OCTAVES: u32 = 16;
 const SHORE: f64 = 0.55;
 
 /// Level, column, row. A level is 2^level tiles wide and high.
-type Place = (u32, i64, i64);
+type TileId = (u32, i64, i64);
 
-pub struct Tiles {
+pub struct TileCache {
     cost: Duration,
-    kept: HashMap<Place, Picture>,
+    kept: HashMap<TileId, Picture>,
 }
 
-impl Tiles {
+impl TileCache {
     pub fn new(cost: Duration) -> Self {
-        Tiles { cost, kept: HashMap::new() }
+        TileCache { cost, kept: HashMap::new() }
     }
 
     /// Draws the visible tiles; true if none is missing.
-    pub fn draw(&mut self, picture: &mut Picture, view: View) -> bool {
+    pub fn draw(&mut self, picture: &mut Picture, view: MapView) -> bool {
         let level = view.zoom.round() as u32;
         let (mut visible, scale, corner) = visible(picture, view, level);
         let middle = (picture.width as f64 / 2.0, picture.height as f64 / 2.0);
-        let far = |place: &Place| {
+        let far = |place: &TileId| {
             let (x, y) = position(*place, scale, corner);
             (x + TILE as f64 * scale / 2.0 - middle.0).hypot(y + TILE as f64 * scale / 2.0 - middle.1)
         };
         visible.sort_by(|one, other| far(one).total_cmp(&far(other)));
-        let missing: Vec<Place> = visible.iter().copied().filter(|place| !self.kept.contains_key(place)).collect();
+        let missing: Vec<TileId> = visible.iter().copied().filter(|place| !self.kept.contains_key(place)).collect();
         if self.kept.len() + missing.len() > MOST {
             self.kept.retain(|place, _| place.0.abs_diff(level) <= 1 && visible.contains(place) || place.0 <= 2);
         }
@@ -53,7 +53,7 @@ impl Tiles {
     }
 
     /// Draws a tile, or the part of a cached coarser tile.
-    fn show(&self, picture: &mut Picture, place: Place, scale: f64, corner: (f64, f64)) {
+    fn show(&self, picture: &mut Picture, place: TileId, scale: f64, corner: (f64, f64)) {
         let (x, y) = position(place, scale, corner);
         if let Some(tile) = self.kept.get(&place) {
             picture.place(tile, (x, y), scale);
@@ -74,7 +74,7 @@ impl Tiles {
         picture.rectangle((x as i32, y as i32), (edge, edge), 0x0028_3038);
     }
 
-    fn render(&self, (level, column, row): Place) -> Picture {
+    fn render(&self, (level, column, row): TileId) -> Picture {
         let began = Instant::now();
         let mut tile = Picture::new(TILE, TILE);
         let pixel = 1.0 / (TILE as f64 * f64::from(level).exp2());
@@ -89,7 +89,7 @@ impl Tiles {
 }
 
 /// The visible tiles of a level, the scale of their pixels, and the position of the map's corner.
-fn visible(picture: &Picture, view: View, level: u32) -> (Vec<Place>, f64, (f64, f64)) {
+fn visible(picture: &Picture, view: MapView, level: u32) -> (Vec<TileId>, f64, (f64, f64)) {
     let scale = (view.zoom - f64::from(level)).exp2();
     let (width, height) = (picture.width as f64, picture.height as f64);
     let corner = (width / 2.0 - view.centre.0 * view.scale(), height / 2.0 - view.centre.1 * view.scale());
@@ -101,7 +101,7 @@ fn visible(picture: &Picture, view: View, level: u32) -> (Vec<Place>, f64, (f64,
     (places.collect(), scale, corner)
 }
 
-fn position((_, column, row): Place, scale: f64, corner: (f64, f64)) -> (f64, f64) {
+fn position((_, column, row): TileId, scale: f64, corner: (f64, f64)) -> (f64, f64) {
     let edge = TILE as f64 * scale;
     (corner.0 + column as f64 * edge, corner.1 + row as f64 * edge)
 }

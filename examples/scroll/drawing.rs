@@ -1,6 +1,6 @@
 //! Draws the contents of the feed.
 
-use upbeat_client::Region;
+use upbeat_client::DocumentRegion;
 
 use crate::common::picture::{LETTER, Picture};
 
@@ -15,7 +15,7 @@ fn colour_of(number: i64) -> u32 {
 }
 
 /// Draws a part of the feed.
-pub fn feed(picture: &mut Picture, region: Region) {
+pub fn feed(picture: &mut Picture, region: DocumentRegion) {
     picture.fill(0x0018_1c22);
     let entries = region.y.start.div_euclid(ENTRY)..=region.y.end().div_euclid(ENTRY);
     for entry in entries {
@@ -43,7 +43,7 @@ pub fn shelf(picture: &mut Picture) {
 }
 
 /// Draws a part of the strip.
-pub fn strip(picture: &mut Picture, region: Region) {
+pub fn strip(picture: &mut Picture, region: DocumentRegion) {
     picture.fill(0x0030_2030);
     for card in region.x.start.div_euclid(CARD)..=region.x.end().div_euclid(CARD) {
         let left = (card * CARD - region.x.start) as i32;

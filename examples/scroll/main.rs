@@ -16,26 +16,27 @@ mod pixels;
 mod window;
 
 use clap::Parser;
-use pixels::Pool;
+use pixels::PicturePool;
 use upbeat_client::{
-    ContentId, ContentRole, Demand, Extent, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
+    ContentId, ContentPicture, ContentRole, DocumentExtent, DocumentRegion, RenderDemand, ScrollEvent, ScrollOptions,
+    ScrollView, TileRing,
 };
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
-use window::{Key, Window};
+use window::{ScrollKey, ScrollWindow};
 
 const SIZE: (i32, i32) = (480, 640);
 /// Rows of the feed, and of one of its tiles.
 const FEED: i64 = 40_000;
 const TILE: i64 = 160;
 /// Places of the video, the caret and the strip in the feed.
-const VIDEO: Region = region((80, 320), (420, 180));
-const CARET: Region = region((200, 3), (262, 20));
-const STRIP: Region = region((20, 440), (760, 120));
+const VIDEO: DocumentRegion = region((80, 320), (420, 180));
+const CARET: DocumentRegion = region((200, 3), (262, 20));
+const STRIP: DocumentRegion = region((20, 440), (760, 120));
 /// Width of the strip's content, and of one of its tiles.
 const STRIP_LENGTH: i64 = 12_000;
 const STRIP_TILE: i64 = 150;
-const THUMB: Region = region((470, 6), (34, 60));
-const HEADER: Region = region((0, 480), (0, 30));
+const THUMB: DocumentRegion = region((470, 6), (34, 60));
+const HEADER: DocumentRegion = region((0, 480), (0, 30));
 /// Time between two frames of the video, and between two changes of the caret.
 const VIDEO_FRAME: Span = Span::from_micros(33_333);
 const BLINK: Span = Span::from_millis(500);
@@ -43,13 +44,13 @@ const BLINK: Span = Span::from_millis(500);
 const LINE: i32 = 60;
 const DEMO_STEP: Span = Span::from_millis(1_500);
 
-const fn region(x: (i64, i64), y: (i64, i64)) -> Region {
-    Region { x: Extent { start: x.0, length: x.1 }, y: Extent { start: y.0, length: y.1 } }
+const fn region(x: (i64, i64), y: (i64, i64)) -> DocumentRegion {
+    DocumentRegion { x: DocumentExtent { start: x.0, length: x.1 }, y: DocumentExtent { start: y.0, length: y.1 } }
 }
 
 /// A feed that the compositor scrolls, or this program if the compositor cannot.
 #[derive(Parser)]
-struct Options {
+struct ScrollArgs {
     /// Always move the feed in this program, even if the compositor could
     #[arg(long)]
     own: bool,
@@ -65,27 +66,27 @@ struct Options {
 }
 
 /// Draws a content that never changes.
-type Draw = fn(&mut common::picture::Picture);
+type DrawFixed = fn(&mut common::picture::Picture);
 
 /// A view with tiles.
-struct Tiled {
+struct TiledView {
     view: ScrollView,
     contents: Vec<ContentId>,
     ring: TileRing,
-    pool: Pool,
-    draw: fn(&mut common::picture::Picture, Region),
+    pool: PicturePool,
+    draw: fn(&mut common::picture::Picture, DocumentRegion),
     /// A demand that waits for free buffers.
-    due: Option<Demand>,
+    due: Option<RenderDemand>,
     renders: u32,
 }
 
-impl Tiled {
+impl TiledView {
     fn new(
-        window: &Window,
+        window: &ScrollWindow,
         mut view: ScrollView,
         options: ScrollOptions,
         tile: (i64, i64),
-        draw: fn(&mut common::picture::Picture, Region),
+        draw: fn(&mut common::picture::Picture, DocumentRegion),
     ) -> anyhow::Result<Self> {
         let size = (i64::from(options.size.0), i64::from(options.size.1));
         // Four times the visible size is more than is demanded at once.
@@ -93,7 +94,7 @@ impl Tiled {
         let contents = (0..slots).map(|_| view.add_content()).collect::<Result<Vec<_>, _>>()?;
         let pool = window.pool((tile.0 as usize, tile.1 as usize), slots * 2)?;
         view.set_options(options);
-        Ok(Tiled { view, contents, ring: TileRing::new(tile, slots), pool, draw, due: None, renders: 0 })
+        Ok(TiledView { view, contents, ring: TileRing::new(tile, slots), pool, draw, due: None, renders: 0 })
     }
 
     /// Renders the demanded tiles. Returns whether there were any.
@@ -106,7 +107,7 @@ impl Tiled {
         self.due = None;
         for tile in self.ring.fill(wanted.region) {
             let Some(buffer) = self.pool.draw(|picture| (self.draw)(picture, tile.region)) else { break };
-            self.view.place(self.contents[tile.slot], Picture { buffer, region: tile.region, scale: 1 });
+            self.view.place(self.contents[tile.slot], ContentPicture { buffer, region: tile.region, scale: 1 });
         }
         self.renders += 1;
         true
@@ -114,16 +115,16 @@ impl Tiled {
 }
 
 struct Feed {
-    feed: Tiled,
-    strip: Tiled,
+    feed: TiledView,
+    strip: TiledView,
     strip_content: ContentId,
-    video: (ContentId, Pool, Instant, u32),
-    caret: (ContentId, Pool, Instant, bool),
+    video: (ContentId, PicturePool, Instant, u32),
+    caret: (ContentId, PicturePool, Instant, bool),
 }
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
-    let mut window = Window::open("scroll", SIZE)?;
+    let options = ScrollArgs::parse();
+    let mut window = ScrollWindow::open("scroll", SIZE)?;
     let mut feed = Feed::new(&window, options.own)?;
     let by = if feed.feed.view.is_moved_by_compositor() { "the compositor" } else { "this program" };
     let begun = MonotonicClock.now();
@@ -131,7 +132,7 @@ fn main() -> anyhow::Result<()> {
     let (mut wakes, mut demo) = (0, options.demo.then_some((begun + DEMO_STEP, 0)));
     while window.is_open() && end.is_none_or(|end| MonotonicClock.now() < end) {
         let now = MonotonicClock.now();
-        feed.hear(&mut window);
+        feed.handle_events(&mut window);
         if let Some((at, step)) = demo.filter(|(at, _)| *at <= now) {
             let way = [700, -300, 1_400, 200][step % 4];
             feed.feed.view.scroll_by(0, way, true, step as u32);
@@ -154,18 +155,18 @@ fn main() -> anyhow::Result<()> {
 }
 
 impl Feed {
-    fn new(window: &Window, own: bool) -> anyhow::Result<Self> {
+    fn new(window: &ScrollWindow, own: bool) -> anyhow::Result<Self> {
         let (connection, globals, surface) = (&window.connection, &window.globals, &window.surface);
-        let make = if own { ScrollView::by_itself } else { ScrollView::new };
+        let make = if own { ScrollView::client_side } else { ScrollView::new };
         let document = region((0, SIZE.0.into()), (0, FEED));
         let options = ScrollOptions { size: SIZE, document, rubber_band: 120, ..ScrollOptions::default() };
         let view = make(connection, globals, surface)?;
         let tile = (i64::from(SIZE.0), TILE);
-        let mut feed = Tiled::new(window, view, options, tile, drawing::feed)?;
+        let mut feed = TiledView::new(window, view, options, tile, drawing::feed)?;
         let (strip_content, video, caret) =
             (feed.view.add_content()?, feed.view.add_content()?, feed.view.add_content()?);
         let (header, thumb) = (feed.view.add_content()?, feed.view.add_content()?);
-        let fixed: [(ContentId, Region, ContentRole, Draw); 3] = [
+        let fixed: [(ContentId, DocumentRegion, ContentRole, DrawFixed); 3] = [
             (header, HEADER, ContentRole::Fixed, drawing::header),
             (thumb, THUMB, ContentRole::ThumbDown { length: 540 }, drawing::thumb),
             (strip_content, STRIP, ContentRole::Document, drawing::shelf),
@@ -174,7 +175,7 @@ impl Feed {
             let mut pool = window.pool((region.x.length as usize, region.y.length as usize), 1)?;
             if let Some(buffer) = pool.draw(draw) {
                 feed.view.set_role(content, role);
-                feed.view.place(content, Picture { buffer, region, scale: 1 });
+                feed.view.place(content, ContentPicture { buffer, region, scale: 1 });
             }
         }
         let strip = ScrollView::nested(connection, globals, &mut feed.view, strip_content)?;
@@ -185,9 +186,10 @@ impl Feed {
             vertical: false,
             ..ScrollOptions::default()
         };
-        let strip = Tiled::new(window, strip, options, (STRIP_TILE, STRIP.y.length), drawing::strip)?;
+        let strip = TiledView::new(window, strip, options, (STRIP_TILE, STRIP.y.length), drawing::strip)?;
         let now = MonotonicClock.now();
-        let pool = |region: Region, count| window.pool((region.x.length as usize, region.y.length as usize), count);
+        let pool =
+            |region: DocumentRegion, count| window.pool((region.x.length as usize, region.y.length as usize), count);
         let mut made = Feed {
             feed,
             strip,
@@ -202,7 +204,7 @@ impl Feed {
     }
 
     /// Handles input, and takes back released buffers.
-    fn hear(&mut self, window: &mut Window) {
+    fn handle_events(&mut self, window: &mut ScrollWindow) {
         let heard = window.heard();
         let pools = [&mut self.feed.pool, &mut self.strip.pool, &mut self.video.1, &mut self.caret.1];
         for pool in pools {
@@ -213,13 +215,13 @@ impl Feed {
         for key in heard.keys {
             let page = SIZE.1 - LINE;
             match key {
-                Key::Up => self.feed.view.scroll_by(0, -LINE, true, 1),
-                Key::Down => self.feed.view.scroll_by(0, LINE, true, 1),
-                Key::PageUp => self.feed.view.scroll_by(0, -page, true, 1),
-                Key::PageDown => self.feed.view.scroll_by(0, page, true, 1),
-                Key::Home => self.feed.view.scroll_to(0, 0, true, 1),
-                Key::Left => self.strip.view.scroll_by(-LINE, 0, true, 1),
-                Key::Right => self.strip.view.scroll_by(LINE, 0, true, 1),
+                ScrollKey::Up => self.feed.view.scroll_by(0, -LINE, true, 1),
+                ScrollKey::Down => self.feed.view.scroll_by(0, LINE, true, 1),
+                ScrollKey::PageUp => self.feed.view.scroll_by(0, -page, true, 1),
+                ScrollKey::PageDown => self.feed.view.scroll_by(0, page, true, 1),
+                ScrollKey::Home => self.feed.view.scroll_to(0, 0, true, 1),
+                ScrollKey::Left => self.strip.view.scroll_by(-LINE, 0, true, 1),
+                ScrollKey::Right => self.strip.view.scroll_by(LINE, 0, true, 1),
             }
         }
     }
@@ -232,7 +234,7 @@ impl Feed {
             *due = now + VIDEO_FRAME;
             let next = *number;
             if let Some(buffer) = pool.draw(|picture| drawing::video(picture, next)) {
-                self.feed.view.place(*content, Picture { buffer, region: VIDEO, scale: 1 });
+                self.feed.view.place(*content, ContentPicture { buffer, region: VIDEO, scale: 1 });
                 (*number, changed) = (next + 1, true);
             }
         }
@@ -241,7 +243,7 @@ impl Feed {
             *due = now + BLINK;
             let on = !*is_on;
             if let Some(buffer) = pool.draw(|picture| drawing::caret(picture, on)) {
-                self.feed.view.place(*content, Picture { buffer, region: CARET, scale: 1 });
+                self.feed.view.place(*content, ContentPicture { buffer, region: CARET, scale: 1 });
                 (*is_on, changed) = (on, true);
             }
         }

@@ -8,14 +8,14 @@ use wayland_client::{Dispatch, Proxy as _, QueueHandle, backend::ObjectId};
 
 use crate::common::picture::Picture;
 
-pub struct Pool {
+pub struct PicturePool {
     memory: SharedMemory,
     picture: Picture,
     buffers: Vec<WlBuffer>,
     free: Vec<usize>,
 }
 
-impl Pool {
+impl PicturePool {
     pub fn new<State>(
         shm: &WlShm,
         (width, height): (usize, usize),
@@ -41,7 +41,7 @@ impl Pool {
         };
         let buffers = (0..count).map(make).collect();
         pool.destroy();
-        Ok(Pool { memory, picture: Picture::new(width, height), buffers, free: (0..count).collect() })
+        Ok(PicturePool { memory, picture: Picture::new(width, height), buffers, free: (0..count).collect() })
     }
 
     /// Number of buffers that the compositor does not hold.

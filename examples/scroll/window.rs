@@ -12,14 +12,14 @@ use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, WEnum
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
 use crate::common::window::{ESCAPE, Q};
-use crate::pixels::Pool;
+use crate::pixels::PicturePool;
 
 /// Colour behind all contents.
 const BACKGROUND: u32 = 0x0018_1c22;
 
 /// Keys that scroll, by their numbers in `linux/input-event-codes.h`.
 #[derive(Clone, Copy, Debug)]
-pub enum Key {
+pub enum ScrollKey {
     Home,
     Up,
     PageUp,
@@ -29,16 +29,16 @@ pub enum Key {
     PageDown,
 }
 
-impl Key {
-    fn of(code: u32) -> Option<Key> {
+impl ScrollKey {
+    fn of(code: u32) -> Option<ScrollKey> {
         Some(match code {
-            102 => Key::Home,
-            103 => Key::Up,
-            104 => Key::PageUp,
-            105 => Key::Left,
-            106 => Key::Right,
-            108 => Key::Down,
-            109 => Key::PageDown,
+            102 => ScrollKey::Home,
+            103 => ScrollKey::Up,
+            104 => ScrollKey::PageUp,
+            105 => ScrollKey::Left,
+            106 => ScrollKey::Right,
+            108 => ScrollKey::Down,
+            109 => ScrollKey::PageDown,
             _ => return None,
         })
     }
@@ -46,30 +46,30 @@ impl Key {
 
 /// Events since the last call.
 #[derive(Default)]
-pub struct Heard {
+pub struct ScrollWindowEvents {
     pub pointer: Vec<wl_pointer::Event>,
     pub touch: Vec<wl_touch::Event>,
-    pub keys: Vec<Key>,
+    pub keys: Vec<ScrollKey>,
     pub released: Vec<ObjectId>,
     configured: bool,
     closed: bool,
 }
 
-pub struct Window {
+pub struct ScrollWindow {
     pub connection: Connection,
     pub globals: GlobalList,
     pub surface: wl_surface::WlSurface,
-    queue: EventQueue<Heard>,
+    queue: EventQueue<ScrollWindowEvents>,
     shm: wl_shm::WlShm,
-    heard: Heard,
-    _background: Pool,
+    heard: ScrollWindowEvents,
+    _background: PicturePool,
 }
 
-impl Window {
+impl ScrollWindow {
     /// Opens the window; its background is attached, but not committed.
     pub fn open(name: &str, size: (i32, i32)) -> anyhow::Result<Self> {
         let connection = Connection::connect_to_env()?;
-        let (globals, mut queue) = registry_queue_init::<Heard>(&connection)?;
+        let (globals, mut queue) = registry_queue_init::<ScrollWindowEvents>(&connection)?;
         let handle = queue.handle();
         let compositor: wl_compositor::WlCompositor = globals.bind(&handle, 4..=6, ())?;
         let shm: wl_shm::WlShm = globals.bind(&handle, 1..=1, ())?;
@@ -82,39 +82,42 @@ impl Window {
         toplevel.set_min_size(size.0, size.1);
         toplevel.set_max_size(size.0, size.1);
         surface.commit();
-        let mut heard = Heard::default();
+        let mut heard = ScrollWindowEvents::default();
         while !heard.configured {
             queue.blocking_dispatch(&mut heard)?;
         }
-        let mut background = Pool::new(&shm, (size.0 as usize, size.1 as usize), 1, &handle)?;
+        let mut background = PicturePool::new(&shm, (size.0 as usize, size.1 as usize), 1, &handle)?;
         let buffer = background.draw(|picture| picture.fill(BACKGROUND));
         surface.attach(buffer.as_ref(), 0, 0);
         surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
-        Ok(Window { connection, globals, surface, queue, shm, heard, _background: background })
+        Ok(ScrollWindow { connection, globals, surface, queue, shm, heard, _background: background })
     }
 
-    pub fn pool(&self, size: (usize, usize), count: usize) -> io::Result<Pool> {
-        Pool::new(&self.shm, size, count, &self.queue.handle())
+    pub fn pool(&self, size: (usize, usize), count: usize) -> io::Result<PicturePool> {
+        PicturePool::new(&self.shm, size, count, &self.queue.handle())
     }
 
     pub fn is_open(&self) -> bool {
         !self.heard.closed
     }
 
-    pub fn heard(&mut self) -> Heard {
+    pub fn heard(&mut self) -> ScrollWindowEvents {
         let closed = self.heard.closed;
-        std::mem::replace(&mut self.heard, Heard { closed, configured: true, ..Heard::default() })
+        std::mem::replace(
+            &mut self.heard,
+            ScrollWindowEvents { closed, configured: true, ..ScrollWindowEvents::default() },
+        )
     }
 
     /// Waits until events were dispatched or the time is `until`.
     pub fn wait(&mut self, until: Option<Instant>) -> anyhow::Result<()> {
-        crate::common::waiting::wait(&mut self.queue, &mut self.heard, until)
+        crate::common::wait::wait(&mut self.queue, &mut self.heard, until)
     }
 }
 
 macro_rules! hear {
     ($interface:ty, $data:ty, |$heard:ident, $object:ident, $event:ident, $handle:ident| $body:expr) => {
-        impl Dispatch<$interface, $data> for Heard {
+        impl Dispatch<$interface, $data> for ScrollWindowEvents {
             fn event(
                 $heard: &mut Self,
                 $object: &$interface,
@@ -162,7 +165,7 @@ hear!(wl_seat::WlSeat, (), |_heard, seat, event, handle| {
 hear!(wl_keyboard::WlKeyboard, (), |heard, _object, event, _handle| {
     if let wl_keyboard::Event::Key { key, state: WEnum::Value(wl_keyboard::KeyState::Pressed), .. } = event {
         heard.closed |= key == Q || key == ESCAPE;
-        heard.keys.extend(Key::of(key));
+        heard.keys.extend(ScrollKey::of(key));
     }
 });
 hear!(wl_pointer::WlPointer, (), |heard, _object, event, _handle| heard.pointer.push(event));
@@ -172,7 +175,7 @@ hear!(wl_buffer::WlBuffer, (), |heard, buffer, event, _handle| {
         heard.released.push(buffer.id());
     }
 });
-delegate_noop!(Heard: ignore wl_compositor::WlCompositor);
-delegate_noop!(Heard: ignore wl_shm::WlShm);
-delegate_noop!(Heard: ignore wl_shm_pool::WlShmPool);
-delegate_noop!(Heard: ignore wl_surface::WlSurface);
+delegate_noop!(ScrollWindowEvents: ignore wl_compositor::WlCompositor);
+delegate_noop!(ScrollWindowEvents: ignore wl_shm::WlShm);
+delegate_noop!(ScrollWindowEvents: ignore wl_shm_pool::WlShmPool);
+delegate_noop!(ScrollWindowEvents: ignore wl_surface::WlSurface);

@@ -21,7 +21,7 @@ pub trait FrontMemory: std::fmt::Debug + Send + Sync {
 
 /// A rectangle of the screen that shows client memory from the next refresh on.
 #[derive(Clone, Debug)]
-pub struct Front {
+pub struct SharedFront {
     /// Position on the output, in its pixels.
     pub rect: PixelRect,
     pub memory: Arc<dyn FrontMemory>,
@@ -29,7 +29,7 @@ pub struct Front {
 
 /// The report of one refresh that scanned out such a rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scanned {
+pub struct FrontScanReport {
     pub refresh: Instant,
     /// Every row was read before it was lit. If false, the rows on screen are unknown, and the refresh counts as
     /// not seen.

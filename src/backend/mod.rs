@@ -21,16 +21,16 @@ mod mapped;
 pub mod nested;
 pub(crate) mod overlay;
 pub mod plane;
+mod screen_snapshot;
 pub mod scroll;
 pub mod seat;
-mod shot;
 pub mod timer;
 pub mod x11;
 
 pub use gamma::GammaRamp;
-pub use identity::Identity;
+pub use identity::EdidIdentity;
 pub use mapped::MappedPixels;
-pub use shot::Shot;
+pub use screen_snapshot::ScreenSnapshot;
 use std::os::fd::OwnedFd;
 pub use upbeat_record::pixels::PixelBuffer;
 
@@ -113,11 +113,11 @@ impl Capabilities {
 
 /// The lower limit of a variable rate after a mode switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slowest {
+pub enum RateLimit {
     /// Keep the limit of the previous switch.
-    AsSaid,
+    Keep,
     /// This rate in mHz; `None` for a fixed rate.
-    This(Option<u32>),
+    Set(Option<u32>),
 }
 
 /// Id of one [`Display::set_mode`] request.
@@ -126,7 +126,7 @@ pub struct ModeId(pub u32);
 
 /// The video mode of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mode {
+pub struct VideoMode {
     /// Width in physical pixels.
     pub width: i32,
     /// Height in physical pixels.
@@ -135,7 +135,7 @@ pub struct Mode {
     pub refresh: u32,
 }
 
-impl Mode {
+impl VideoMode {
     /// The time between two refreshes.
     pub const fn interval(self) -> Span {
         Span::from_millihertz(self.refresh)
@@ -166,7 +166,7 @@ pub enum BufferStorage {
 
 /// The effect of a plan on the screen.
 #[derive(Debug)]
-pub enum Change {
+pub enum PlanChange {
     /// Show a newly composed buffer.
     Compose {
         buffer: Buffer,
@@ -178,7 +178,7 @@ pub enum Change {
     /// Rewrite a rectangle of the buffer on screen at once, ahead of the beam; planes stay as they are.
     ///
     /// It does not wait for a flip and is never [`SubmitError::Busy`]. It does not count as a composed frame: the
-    /// damage of the next frame has to include it. [`DisplayEvent::Written`] reports when its rows were lit.
+    /// damage of the next frame has to include it. [`DisplayEvent::FrontLit`] reports when its rows were lit.
     FrontRectangle {
         rect: PixelRect,
         /// `rect.width * rect.height` pixels.
@@ -199,7 +199,7 @@ pub struct CursorPlane {
 
 /// One refresh of one output: its content, and the time for which it is meant.
 #[derive(Debug)]
-pub struct Plan {
+pub struct FramePlan {
     /// The frame's number, which its report carries.
     pub frame: FrameId,
     /// The expected start of the refresh that the frame is made for.
@@ -207,25 +207,25 @@ pub struct Plan {
     /// From this time on no fresh frame takes the place of this frame, so a display that holds it back need not
     /// wait any longer.
     pub final_at: Instant,
-    pub change: Change,
+    pub change: PlanChange,
     /// `None` hides the cursor plane. Displays without a cursor plane ignore it.
     pub cursor: Option<CursorPlane>,
     /// All clients' buffers that planes show in this frame; [tested](Display::can_show) before.
-    pub planes: plane::Planes,
+    pub planes: plane::PlaneContents,
     /// Signals when rendering is done; `None` when it is done already.
     pub in_fence: Option<OwnedFd>,
 }
 
-impl Plan {
+impl FramePlan {
     /// A finished frame that is meant for no refresh in particular, without cursor plane and clients' planes.
-    pub fn plain(frame: FrameId, change: Change) -> Self {
-        Plan {
+    pub fn plain(frame: FrameId, change: PlanChange) -> Self {
+        FramePlan {
             frame,
             present: Instant::ZERO,
             final_at: Instant::ZERO,
             change,
             cursor: None,
-            planes: plane::Planes::default(),
+            planes: plane::PlaneContents::default(),
             in_fence: None,
         }
     }
@@ -275,8 +275,8 @@ pub enum DisplayEvent {
         /// The display's refresh counter, if it has one.
         sequence: Option<u64>,
     },
-    /// A [rectangle](Change::FrontRectangle) was lit; reported when its first row was.
-    Written {
+    /// A [rectangle](PlanChange::FrontRectangle) was lit; reported when its first row was.
+    FrontLit {
         frame: FrameId,
         /// When its first row was lit. This is no vblank timestamp and must not feed the vsync model.
         light: Instant,
@@ -285,8 +285,8 @@ pub enum DisplayEvent {
         /// The beam was within the rectangle when it was written, so the rows above were lit a refresh later.
         torn: bool,
     },
-    /// The beam has passed the [shared](Display::share) rectangle.
-    Scanned(front::Scanned),
+    /// The beam has passed the [shared](Display::share_front) rectangle.
+    FrontScanned(front::FrontScanReport),
     /// A frame will never be shown.
     Lost { frame: FrameId, reason: LossReason },
     /// The device refused a frame after [`submit`](Display::submit) had accepted it. Handle it as if `submit` had
@@ -295,7 +295,7 @@ pub enum DisplayEvent {
     /// [`Display::can_show`] may now accept planes that it rejected before: assign planes again.
     PlanesKnown,
     /// [`Capabilities::pending_flips`] has grown: more frames may be submitted.
-    MoreRoom,
+    QueueGrown,
     /// The mode or the capabilities changed; read them again.
     Changed,
     /// The result of a requested mode, reported once for each request. `Ok`: a frame was shown in it (or the output
@@ -303,7 +303,7 @@ pub enum DisplayEvent {
     /// the previous mode.
     ModeSettled {
         /// The id that [`Display::set_mode`] returned.
-        asked: ModeId,
+        request: ModeId,
         result: Result<(), String>,
     },
     /// The output is gone. This is its last event.
@@ -315,30 +315,30 @@ pub trait Display {
     /// The name shown to users and clients, such as `HEADLESS-1`; unique in the session.
     fn name(&self) -> &str;
 
-    fn mode(&self) -> Mode;
+    fn mode(&self) -> VideoMode;
 
     /// The monitor's own modes, the preferred mode first. The current mode need not be among them.
-    fn modes(&self) -> Vec<Mode> {
+    fn modes(&self) -> Vec<VideoMode> {
         vec![self.mode()]
     }
 
     /// Whether the display can be switched to `mode`; the error is a sentence that gives the reason.
-    fn takes_mode(&self, mode: Mode) -> Result<(), String> {
+    fn check_mode(&self, mode: VideoMode) -> Result<(), String> {
         if mode == self.mode() { Ok(()) } else { Err("its mode cannot be changed".to_owned()) }
     }
 
     /// The configured lower limit of a variable rate in the current mode (mHz), whether or not the display can vary
     /// its rate.
-    fn slowest(&self) -> Option<u32> {
+    fn slowest_rate(&self) -> Option<u32> {
         None
     }
 
     /// Switches to `mode`, with `slowest` as the lower limit of a variable rate. Returns without waiting:
     /// [`Changed`](DisplayEvent::Changed) reports that the mode is in force. Where a driver may refuse it later,
     /// the returned id names the request, and [`ModeSettled`](DisplayEvent::ModeSettled) reports the result.
-    fn set_mode(&mut self, mode: Mode, slowest: Slowest) -> Result<Option<ModeId>, String> {
+    fn set_mode(&mut self, mode: VideoMode, slowest: RateLimit) -> Result<Option<ModeId>, String> {
         let _ = slowest;
-        self.takes_mode(mode).map(|()| None)
+        self.check_mode(mode).map(|()| None)
     }
 
     /// Width and height of the visible area in millimetres, if known.
@@ -347,7 +347,7 @@ pub trait Display {
     }
 
     /// The monitor's identity; `None` if there is no monitor, or it states none.
-    fn identity(&self) -> Option<Identity> {
+    fn identity(&self) -> Option<EdidIdentity> {
         None
     }
 
@@ -367,20 +367,20 @@ pub trait Display {
     /// Whether the planes can show these buffers together, as far as the driver tells. It may still refuse the
     /// frame. A display whose driver needs a test commit first returns false, and emits
     /// [`DisplayEvent::PlanesKnown`] when the result is known.
-    fn can_show(&mut self, _planes: &plane::Planes) -> bool {
+    fn can_show(&mut self, _planes: &plane::PlaneContents) -> bool {
         false
     }
 
     /// Submits a frame. Returns without waiting for the display. On an error the plan comes back. Each accepted
     /// frame is reported once: as [`Presented`](DisplayEvent::Presented) (a rectangle:
-    /// [`Written`](DisplayEvent::Written)), [`Lost`](DisplayEvent::Lost) or [`Refused`](DisplayEvent::Refused).
+    /// [`FrontLit`](DisplayEvent::FrontLit)), [`Lost`](DisplayEvent::Lost) or [`Refused`](DisplayEvent::Refused).
     #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
-    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)>;
+    fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)>;
 
     /// Scans a rectangle of the screen out of client memory from the next refresh on, and reports each refresh
-    /// ([`Scanned`](DisplayEvent::Scanned)). `None` ends this at once; the rows that were read last stay on screen.
+    /// ([`FrontScanned`](DisplayEvent::FrontScanned)). `None` ends this at once; the rows that were read last stay on screen.
     /// Returns how long before its light a row may be read, or `None` where this is not supported.
-    fn share(&mut self, _front: Option<front::Front>) -> Option<front::ReadAhead> {
+    fn share_front(&mut self, _front: Option<front::SharedFront>) -> Option<front::ReadAhead> {
         None
     }
 
@@ -425,8 +425,8 @@ pub trait Display {
     }
 
     /// Like [`screenshot`](Self::screenshot), but to be read on another thread: where possible nothing is copied here.
-    fn shot(&self, with_cursor: bool) -> Option<Shot> {
-        self.screenshot(with_cursor).map(Shot::copied)
+    fn snapshot(&self, with_cursor: bool) -> Option<ScreenSnapshot> {
+        self.screenshot(with_cursor).map(ScreenSnapshot::copied)
     }
 
     /// The next event since the last call, in order.

@@ -6,16 +6,16 @@ use super::{CursorPlane, PixelRect};
 pub(crate) fn put_cursor(cursor: &CursorPlane, rect: PixelRect, pixels: &mut [u32]) {
     let (x, y) = (cursor.x, cursor.y);
     let place = PixelRect { x, y, width: cursor.image.width, height: cursor.image.height };
-    Source { rect: place, pixels: &cursor.image.pixels }.put(rect, pixels, over);
+    OverlayPixels { rect: place, pixels: &cursor.image.pixels }.put(rect, pixels, over);
 }
 
 /// Pixels at a position of the panel.
-pub(super) struct Source<'a> {
+pub(super) struct OverlayPixels<'a> {
     pub rect: PixelRect,
     pub pixels: &'a [u32],
 }
 
-impl Source<'_> {
+impl OverlayPixels<'_> {
     /// Blends them into `target`, which covers `target_rect`.
     pub fn put(&self, target_rect: PixelRect, target: &mut [u32], blend: impl Fn(u32, u32) -> u32) {
         let common = intersection(self.rect, target_rect);

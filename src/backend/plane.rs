@@ -49,7 +49,7 @@ pub struct SourceRect {
 pub struct PlaneContent {
     pub memory: Arc<DeviceMemory>,
     /// Keeps the client from drawing into the buffer. The display drops it when the plane shows something else.
-    pub hold: Arc<dyn Hold>,
+    pub hold: Arc<dyn BufferHold>,
     /// The part of the buffer that is shown. Each of its pixels is shown opaque, whatever its alpha.
     pub source: SourceRect,
     /// Position on the output.
@@ -57,20 +57,20 @@ pub struct PlaneContent {
 }
 
 /// A guard that has an effect only when it is dropped.
-pub trait Hold: Any + Send + Sync + std::fmt::Debug {}
+pub trait BufferHold: Any + Send + Sync + std::fmt::Debug {}
 
-impl<T: Any + Send + Sync + std::fmt::Debug> Hold for T {}
+impl<T: Any + Send + Sync + std::fmt::Debug> BufferHold for T {}
 
 /// The clients' buffers that planes show in a frame.
 #[derive(Clone, Debug, Default)]
-pub struct Planes {
+pub struct PlaneContents {
     /// A buffer that fills the screen on the primary plane, so that the composed picture is not seen.
     pub direct: Option<PlaneContent>,
     /// Buffers above the primary plane. They do not overlap each other.
     pub overlays: Vec<PlaneContent>,
 }
 
-impl Planes {
+impl PlaneContents {
     /// Whether no client's buffer is on a plane.
     pub fn is_empty(&self) -> bool {
         self.direct.is_none() && self.overlays.is_empty()

@@ -15,7 +15,7 @@ pub enum ScrollSource {
 
 /// One axis of a scroll event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Scroll {
+pub struct ScrollAxis {
     /// Distance in the coordinates of pointer motion.
     pub distance: f64,
     /// Wheel steps in 120ths; `None` if the source is no wheel.

@@ -1,17 +1,17 @@
 //! Actions of keyboard shortcuts, and their spelling in the configuration.
 
-mod words;
+mod spelling;
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::CommandLine;
-use crate::shell::layout::op::{Direction, Resize, Side};
-use crate::shell::workspaces::Number;
+use crate::shell::layout::op::{Direction, HorizontalSide, Resize};
+use crate::shell::workspaces::WorkspaceNumber;
 
 /// An action that a shortcut runs. The list of shortcuts shows the variants in this order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
+pub enum ShortcutAction {
     /// Shows or hides the list of shortcuts.
     Help,
     /// Runs the configured terminal.
@@ -44,7 +44,7 @@ pub enum Action {
     /// Moves the focused window in this direction: a tiled window swaps places, a floating window moves by one step.
     Move(Direction),
     /// The focused window joins the column on this side, or leaves its own column towards this side.
-    Join(Side),
+    Join(HorizontalSide),
     /// Shows the windows of the focused column as tabs, or below each other again.
     Tabs,
     /// Changes the width of the focused column, or of the focused window while it floats.
@@ -63,15 +63,15 @@ pub enum Action {
     Hud,
     /// Ends the shortcut inhibitor of the focused window, or grants it again.
     Shortcuts,
-    Workspace(Number),
+    Workspace(WorkspaceNumber),
     /// Shows the next workspace.
     NextWorkspace,
     /// Shows the previous workspace.
     PreviousWorkspace,
     /// Moves the focused window to a workspace.
-    MoveToWorkspace(Number),
+    MoveToWorkspace(WorkspaceNumber),
     /// Moves the focused column to a workspace.
-    ColumnToWorkspace(Number),
+    ColumnToWorkspace(WorkspaceNumber),
     /// Shows the next workspace and moves the focused window to it.
     MoveToNextWorkspace,
     /// Shows the previous workspace and moves the focused window to it.
@@ -121,79 +121,99 @@ pub enum ScreenshotOf {
      \"previous-keyboard-layout\", \"screenshot screen\", \"screenshot window\", \"screenshot region\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9, left, right, up, down, \
      first or last for WHERE, and 50%, +10%, -10% or next for SIZE"
 )]
-pub struct NoSuchAction;
+pub struct ParseActionError;
 
-impl Action {
+impl ShortcutAction {
     /// Description for the list of shortcuts.
-    pub fn about(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
-            Action::Run(line) => format!("Run {}", line.program()),
-            Action::Shell(line) => format!("Run {line}"),
-            Action::Focus(Direction::OtherLayer) => "Focus to floating windows, and back".to_owned(),
-            Action::Focus(direction) => format!("Focus {}", words::toward(*direction)),
-            Action::Towards(Direction::Up) => {
+            ShortcutAction::Run(line) => format!("Run {}", line.program()),
+            ShortcutAction::Shell(line) => format!("Run {line}"),
+            ShortcutAction::Focus(Direction::OtherLayer) => "Focus to floating windows, and back".to_owned(),
+            ShortcutAction::Focus(direction) => format!("Focus {}", spelling::describe_movement(*direction)),
+            ShortcutAction::Towards(Direction::Up) => {
                 "Focus up; while floating: window on the whole screen, and back".to_owned()
             }
-            Action::Towards(Direction::Down) => "Focus down; while floating: window as it was".to_owned(),
-            Action::Towards(direction) => {
-                format!("Focus {0}; while floating: window to the {0} half", words::of(*direction))
+            ShortcutAction::Towards(Direction::Down) => "Focus down; while floating: window as it was".to_owned(),
+            ShortcutAction::Towards(direction) => {
+                format!("Focus {0}; while floating: window to the {0} half", spelling::direction_spelling(*direction))
             }
-            Action::Move(direction) => format!("Move window {}", words::toward(*direction)),
-            Action::Join(side) => {
-                format!("Into the column on the {}, or out", words::of(Direction::Column(*side)))
+            ShortcutAction::Move(direction) => format!("Move window {}", spelling::describe_movement(*direction)),
+            ShortcutAction::Join(side) => {
+                format!("Into the column on the {}, or out", spelling::direction_spelling(Direction::Column(*side)))
             }
-            Action::Width(Resize::Next) => "Next width of column or floating window".to_owned(),
-            Action::Height(Resize::Next) => "Window as high as others leave room; floating: next height".to_owned(),
-            Action::Width(resize) => format!("Width {} of column or floating window", words::size(*resize)),
-            Action::Height(resize) => format!("Window height {}", words::size(*resize)),
-            Action::Output(direction) => format!("Screen {}", words::on(*direction)),
-            Action::MoveToOutput(direction) => format!("Take window to the screen {}", words::on(*direction)),
-            Action::ColumnToOutput(direction) => format!("Take column to the screen {}", words::on(*direction)),
-            Action::Workspace(number) => format!("Workspace {number}"),
-            Action::MoveToWorkspace(number) => format!("Window to workspace {number}"),
-            Action::ColumnToWorkspace(number) => format!("Column to workspace {number}"),
-            Action::SwitchTerminal(number) => format!("Virtual terminal {number}"),
-            _ => words::single(self).map_or("", |(_, about)| about).to_owned(),
+            ShortcutAction::Width(Resize::Next) => "Next width of column or floating window".to_owned(),
+            ShortcutAction::Height(Resize::Next) => {
+                "Window as high as others leave room; floating: next height".to_owned()
+            }
+            ShortcutAction::Width(resize) => {
+                format!("Width {} of column or floating window", spelling::resize_spelling(*resize))
+            }
+            ShortcutAction::Height(resize) => format!("Window height {}", spelling::resize_spelling(*resize)),
+            ShortcutAction::Output(direction) => format!("Screen {}", spelling::describe_position(*direction)),
+            ShortcutAction::MoveToOutput(direction) => {
+                format!("Take window to the screen {}", spelling::describe_position(*direction))
+            }
+            ShortcutAction::ColumnToOutput(direction) => {
+                format!("Take column to the screen {}", spelling::describe_position(*direction))
+            }
+            ShortcutAction::Workspace(number) => format!("Workspace {number}"),
+            ShortcutAction::MoveToWorkspace(number) => format!("Window to workspace {number}"),
+            ShortcutAction::ColumnToWorkspace(number) => format!("Column to workspace {number}"),
+            ShortcutAction::SwitchTerminal(number) => format!("Virtual terminal {number}"),
+            _ => spelling::argumentless(self).map_or("", |(_, about)| about).to_owned(),
         }
     }
 }
 
-impl Action {
+impl ShortcutAction {
     /// Description that covers all four directions at once, for actions with a direction.
-    pub const fn about_all_sides(&self) -> Option<&'static str> {
+    pub const fn description_for_all_directions(&self) -> Option<&'static str> {
         match self {
-            Action::Towards(_) => Some("Focus that way; floating: half or whole"),
-            Action::Focus(Direction::First | Direction::Last | Direction::OtherLayer) => None,
-            Action::Focus(_) => Some("Focus that way"),
-            Action::Move(_) => Some("Move window that way"),
-            Action::Output(_) => Some("Screen that way"),
-            Action::MoveToOutput(_) => Some("Take window to the screen that way"),
-            Action::ColumnToOutput(_) => Some("Take column to the screen that way"),
+            ShortcutAction::Towards(_) => Some("Focus that way; floating: half or whole"),
+            ShortcutAction::Focus(Direction::First | Direction::Last | Direction::OtherLayer) => None,
+            ShortcutAction::Focus(_) => Some("Focus that way"),
+            ShortcutAction::Move(_) => Some("Move window that way"),
+            ShortcutAction::Output(_) => Some("Screen that way"),
+            ShortcutAction::MoveToOutput(_) => Some("Take window to the screen that way"),
+            ShortcutAction::ColumnToOutput(_) => Some("Take column to the screen that way"),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for ShortcutAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Action::Run(line) => write!(f, "{}{line}", words::RUN),
-            Action::Shell(line) => write!(f, "{}{line}", words::SHELL),
-            Action::Towards(direction) => f.write_str(words::of(*direction)),
-            Action::Focus(direction) => write!(f, "{}{}", words::FOCUS, words::of(*direction)),
-            Action::Move(direction) => write!(f, "{}{}", words::MOVE, words::of(*direction)),
-            Action::Join(side) => write!(f, "{}{}", words::JOIN, words::of(Direction::Column(*side))),
-            Action::Width(resize) => write!(f, "{}{}", words::WIDTH, words::size(*resize)),
-            Action::Height(resize) => write!(f, "{}{}", words::HEIGHT, words::size(*resize)),
-            Action::Output(direction) => write!(f, "{}{}", words::OUTPUT, words::of(*direction)),
-            Action::MoveToOutput(direction) => write!(f, "{}{}", words::MOVE_TO_OUTPUT, words::of(*direction)),
-            Action::ColumnToOutput(direction) => write!(f, "{}{}", words::COLUMN_TO_OUTPUT, words::of(*direction)),
-            Action::Workspace(number) => write!(f, "{}{number}", words::WORKSPACE),
-            Action::MoveToWorkspace(number) => write!(f, "{}{number}", words::MOVE_TO_WORKSPACE),
-            Action::ColumnToWorkspace(number) => write!(f, "{}{number}", words::COLUMN_TO_WORKSPACE),
+            ShortcutAction::Run(line) => write!(f, "{}{line}", spelling::RUN),
+            ShortcutAction::Shell(line) => write!(f, "{}{line}", spelling::SHELL),
+            ShortcutAction::Towards(direction) => f.write_str(spelling::direction_spelling(*direction)),
+            ShortcutAction::Focus(direction) => {
+                write!(f, "{}{}", spelling::FOCUS, spelling::direction_spelling(*direction))
+            }
+            ShortcutAction::Move(direction) => {
+                write!(f, "{}{}", spelling::MOVE, spelling::direction_spelling(*direction))
+            }
+            ShortcutAction::Join(side) => {
+                write!(f, "{}{}", spelling::JOIN, spelling::direction_spelling(Direction::Column(*side)))
+            }
+            ShortcutAction::Width(resize) => write!(f, "{}{}", spelling::WIDTH, spelling::resize_spelling(*resize)),
+            ShortcutAction::Height(resize) => write!(f, "{}{}", spelling::HEIGHT, spelling::resize_spelling(*resize)),
+            ShortcutAction::Output(direction) => {
+                write!(f, "{}{}", spelling::OUTPUT, spelling::direction_spelling(*direction))
+            }
+            ShortcutAction::MoveToOutput(direction) => {
+                write!(f, "{}{}", spelling::MOVE_TO_OUTPUT, spelling::direction_spelling(*direction))
+            }
+            ShortcutAction::ColumnToOutput(direction) => {
+                write!(f, "{}{}", spelling::COLUMN_TO_OUTPUT, spelling::direction_spelling(*direction))
+            }
+            ShortcutAction::Workspace(number) => write!(f, "{}{number}", spelling::WORKSPACE),
+            ShortcutAction::MoveToWorkspace(number) => write!(f, "{}{number}", spelling::MOVE_TO_WORKSPACE),
+            ShortcutAction::ColumnToWorkspace(number) => write!(f, "{}{number}", spelling::COLUMN_TO_WORKSPACE),
             // Not accepted in the configuration, because every keymap has keys for it.
-            Action::SwitchTerminal(number) => write!(f, "terminal {number}"),
-            _ => f.write_str(words::single(self).map_or("", |(word, _)| word)),
+            ShortcutAction::SwitchTerminal(number) => write!(f, "terminal {number}"),
+            _ => f.write_str(spelling::argumentless(self).map_or("", |(word, _)| word)),
         }
     }
 }

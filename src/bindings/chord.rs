@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use smithay::input::keyboard::{Keysym, ModifiersState};
 
-use super::{Modifier, Trigger, names};
+use super::{Modifier, ShortcutTrigger, suggestions};
 
 /// Modifiers that are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each key")]
-pub struct Held {
+pub struct HeldModifiers {
     /// `Mod`: Super, or Alt where the compositor that we are nested in keeps Super for itself.
     pub modifier: bool,
     /// Super, also called Logo or Windows.
@@ -23,33 +23,33 @@ pub struct Held {
 /// A trigger and the modifiers that are held with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chord {
-    pub held: Held,
-    pub trigger: Trigger,
+    pub held: HeldModifiers,
+    pub trigger: ShortcutTrigger,
 }
 
 /// The configuration has a text that is not a chord.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotAChord {
+pub enum ParseChordError {
     #[error(
         "expected a key with what is held, such as \"Mod+Shift+1\": Mod, Super, Ctrl, Alt and Shift, and then a key by its \
          XKB name, MouseBack or MouseForward; with something held, MouseLeft, MouseMiddle, MouseRight, WheelUp, WheelDown, \
          WheelLeft or WheelRight; a swipe such as Swipe3Left or Swipe4Up; LidClose, LidOpen, TabletModeOn or TabletModeOff"
     )]
-    NoKey,
+    MissingKey,
     /// No modifier has this name.
-    #[error("no modifier is called {0}; {hint}", hint = names::modifier_hint(.0))]
-    NoModifier(String),
+    #[error("no modifier is called {0}; {hint}", hint = suggestions::modifier_hint(.0))]
+    UnknownModifier(String),
     /// No key, button or other trigger has this name.
-    #[error("no key is called {0}; {hint}", hint = names::key_hint(.0))]
-    NoSuchKey(String),
+    #[error("no key is called {0}; {hint}", hint = suggestions::key_hint(.0))]
+    UnknownKey(String),
     /// Without a modifier this trigger would make the mouse unusable.
     #[error("{0} alone would not reach any window; expected something held with it, such as Mod+{0}")]
-    TooBare(Trigger),
+    NeedsModifier(ShortcutTrigger),
 }
 
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug)]
-pub struct Pressed<'a> {
+pub struct PressedKey<'a> {
     pub held: &'a ModifiersState,
     /// Keysym with the held modifiers applied.
     pub modified: Keysym,
@@ -59,8 +59,8 @@ pub struct Pressed<'a> {
 
 impl Chord {
     /// Whether this chord was pressed, where `Mod` is `modifier`.
-    pub fn is(&self, pressed: &Pressed<'_>, modifier: Modifier) -> bool {
-        let Trigger::Key(key) = self.trigger else { return false };
+    pub fn matches_key(&self, pressed: &PressedKey<'_>, modifier: Modifier) -> bool {
+        let ShortcutTrigger::Key(key) = self.trigger else { return false };
         if !self.held.is_but_for_shift(pressed.held, modifier) {
             return false;
         }
@@ -72,12 +72,12 @@ impl Chord {
     }
 
     /// Whether this chord was triggered by something other than a key, where `Mod` is `modifier`.
-    pub fn is_with(&self, held: &ModifiersState, trigger: Trigger, modifier: Modifier) -> bool {
+    pub fn matches_trigger(&self, held: &ModifiersState, trigger: ShortcutTrigger, modifier: Modifier) -> bool {
         self.trigger == trigger && self.held.shift == held.shift && self.held.is_but_for_shift(held, modifier)
     }
 
     /// The same chord with `Mod` replaced by `modifier`.
-    pub fn with_mod_as(self, modifier: Modifier) -> Self {
+    pub fn resolve_mod(self, modifier: Modifier) -> Self {
         let Chord { mut held, trigger } = self;
         let named = std::mem::take(&mut held.modifier);
         held.logo |= named && modifier == Modifier::Super;
@@ -92,15 +92,15 @@ impl Chord {
 }
 
 impl FromStr for Chord {
-    type Err = NotAChord;
+    type Err = ParseChordError;
 
-    fn from_str(text: &str) -> Result<Self, NotAChord> {
-        let mut held = Held::default();
+    fn from_str(text: &str) -> Result<Self, ParseChordError> {
+        let mut held = HeldModifiers::default();
         let mut words = text.split('+').map(str::trim);
-        let key = words.next_back().filter(|key| !key.is_empty()).ok_or(NotAChord::NoKey)?;
+        let key = words.next_back().filter(|key| !key.is_empty()).ok_or(ParseChordError::MissingKey)?;
         for word in words {
             if word.is_empty() {
-                return Err(NotAChord::NoKey);
+                return Err(ParseChordError::MissingKey);
             }
             let flag = match word.to_ascii_lowercase().as_str() {
                 "mod" => &mut held.modifier,
@@ -108,17 +108,18 @@ impl FromStr for Chord {
                 "ctrl" => &mut held.ctrl,
                 "alt" => &mut held.alt,
                 "shift" => &mut held.shift,
-                _ => return Err(NotAChord::NoModifier(word.to_owned())),
+                _ => return Err(ParseChordError::UnknownModifier(word.to_owned())),
             };
             *flag = true;
         }
-        let trigger = Trigger::named(key).ok_or_else(|| NotAChord::NoSuchKey(key.replace('\0', "\\0")))?;
-        let is_too_bare = trigger.needs_something_held() && held == Held::default();
-        if is_too_bare { Err(NotAChord::TooBare(trigger)) } else { Ok(Chord { held, trigger }) }
+        let trigger =
+            ShortcutTrigger::named(key).ok_or_else(|| ParseChordError::UnknownKey(key.replace('\0', "\\0")))?;
+        let is_too_bare = trigger.needs_something_held() && held == HeldModifiers::default();
+        if is_too_bare { Err(ParseChordError::NeedsModifier(trigger)) } else { Ok(Chord { held, trigger }) }
     }
 }
 
-impl Held {
+impl HeldModifiers {
     /// Whether exactly these modifiers are held, not counting Shift, where `Mod` is `modifier`.
     fn is_but_for_shift(&self, held: &ModifiersState, modifier: Modifier) -> bool {
         let logo = self.logo || (self.modifier && modifier == Modifier::Super);
@@ -129,7 +130,7 @@ impl Held {
 
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Held { modifier, logo, ctrl, alt, shift } = self.held;
+        let HeldModifiers { modifier, logo, ctrl, alt, shift } = self.held;
         let words = [(modifier, "Mod"), (logo, "Super"), (ctrl, "Ctrl"), (alt, "Alt"), (shift, "Shift")];
         words.iter().filter(|(held, _)| *held).try_for_each(|(_, word)| write!(f, "{word}+"))?;
         self.trigger.fmt(f)
@@ -142,7 +143,7 @@ mod tests {
     use smithay::input::keyboard::keysyms;
 
     use super::*;
-    use crate::bindings::Turned;
+    use crate::bindings::TriggerDirection;
 
     #[test]
     fn a_chord_is_written_as_it_is_read() {
@@ -190,11 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_has_to_be_that_exactly() {
+    fn chord_matches_only_its_exact_modifiers() {
         let (q, capital) = (Keysym::from(keysyms::KEY_q), Keysym::from(keysyms::KEY_Q));
         let chord: Chord = "Mod+Shift+Q".parse().unwrap();
-        let pressed =
-            |held: ModifiersState, modified| chord.is(&Pressed { held: &held, modified, plain: &[q] }, Modifier::Super);
+        let pressed = |held: ModifiersState, modified| {
+            chord.matches_key(&PressedKey { held: &held, modified, plain: &[q] }, Modifier::Super)
+        };
         assert!(pressed(held(true, true), capital));
         // Caps Lock changes the letter, but not the key.
         assert!(pressed(held(true, true), q));
@@ -208,11 +210,11 @@ mod tests {
         let chord: Chord = "Mod+question".parse().unwrap();
         let plain = [Keysym::from(keysyms::KEY_slash)];
         let modified = Keysym::from(keysyms::KEY_question);
-        assert!(chord.is(&Pressed { held: &held(true, true), modified, plain: &plain }, Modifier::Super));
+        assert!(chord.matches_key(&PressedKey { held: &held(true, true), modified, plain: &plain }, Modifier::Super));
     }
 
     #[test]
-    fn what_is_wrong_in_a_chord_is_named() {
+    fn error_names_the_wrong_part_of_a_chord() {
         let told = |text: &str| text.parse::<Chord>().unwrap_err().to_string();
         assert_eq!(told("Supr+Z"), "no modifier is called Supr; did you mean Super?");
         assert_eq!(told("Control+Z"), "no modifier is called Control; did you mean Ctrl?");
@@ -232,12 +234,18 @@ mod tests {
     #[test]
     fn a_wheel_is_no_key_and_what_is_held_with_it_has_to_be_that_too() {
         let chord: Chord = "mod+wheeldown".parse().unwrap();
-        let down = Trigger::Wheel(Turned::Down);
-        assert!(chord.is_with(&held(true, false), down, Modifier::Super));
-        assert!(!chord.is_with(&held(true, true), down, Modifier::Super));
-        assert!(!chord.is_with(&held(true, false), down, Modifier::Alt));
-        assert!(!chord.is_with(&held(true, false), Trigger::Wheel(Turned::Up), Modifier::Super));
+        let down = ShortcutTrigger::Wheel(TriggerDirection::Down);
+        assert!(chord.matches_trigger(&held(true, false), down, Modifier::Super));
+        assert!(!chord.matches_trigger(&held(true, true), down, Modifier::Super));
+        assert!(!chord.matches_trigger(&held(true, false), down, Modifier::Alt));
+        assert!(!chord.matches_trigger(
+            &held(true, false),
+            ShortcutTrigger::Wheel(TriggerDirection::Up),
+            Modifier::Super
+        ));
         let key = Keysym::from(keysyms::KEY_Down);
-        assert!(!chord.is(&Pressed { held: &held(true, false), modified: key, plain: &[key] }, Modifier::Super));
+        assert!(
+            !chord.matches_key(&PressedKey { held: &held(true, false), modified: key, plain: &[key] }, Modifier::Super)
+        );
     }
 }

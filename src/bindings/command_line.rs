@@ -9,7 +9,7 @@ pub struct CommandLine(Arc<[Box<str>]>);
 
 /// The configuration has a text that is not a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoCommandLine {
+pub enum ParseCommandLineError {
     /// The program is missing or blank.
     #[error("expected a program with its arguments, such as \"foot -e top\" or [\"foot\", \"-e\", \"top\"]")]
     Empty,
@@ -25,12 +25,12 @@ impl CommandLine {
     }
 
     /// The first word is the program. Words are taken as they are, blanks included.
-    pub fn of(words: impl IntoIterator<Item = String>) -> Result<Self, NoCommandLine> {
+    pub fn of(words: impl IntoIterator<Item = String>) -> Result<Self, ParseCommandLineError> {
         let words: Arc<[Box<str>]> = words.into_iter().map(String::into_boxed_str).collect();
         match words.first() {
-            _ if words.iter().any(|word| word.contains('\0')) => Err(NoCommandLine::Nul),
+            _ if words.iter().any(|word| word.contains('\0')) => Err(ParseCommandLineError::Nul),
             Some(program) if !program.trim().is_empty() => Ok(CommandLine(words)),
-            _ => Err(NoCommandLine::Empty),
+            _ => Err(ParseCommandLineError::Empty),
         }
     }
 
@@ -50,9 +50,9 @@ impl CommandLine {
 }
 
 impl std::str::FromStr for CommandLine {
-    type Err = NoCommandLine;
+    type Err = ParseCommandLineError;
 
-    fn from_str(line: &str) -> Result<Self, NoCommandLine> {
+    fn from_str(line: &str) -> Result<Self, ParseCommandLineError> {
         Self::of(line.split_whitespace().map(str::to_owned))
     }
 }
@@ -81,6 +81,6 @@ mod tests {
         for wrong in [&[][..], &[""], &[" ", "a"], &["a", "\0"]] {
             assert!(list(wrong).is_err(), "{wrong:?}");
         }
-        assert_eq!(" ".parse::<CommandLine>(), Err(NoCommandLine::Empty));
+        assert_eq!(" ".parse::<CommandLine>(), Err(ParseCommandLineError::Empty));
     }
 }

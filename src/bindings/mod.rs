@@ -8,18 +8,18 @@ mod action;
 mod chord;
 mod command_line;
 mod defaults;
-mod names;
+mod suggestions;
 mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-pub use action::{Action, NoSuchAction, ScreenshotOf};
-pub use chord::{Chord, Held, NotAChord, Pressed};
-pub use command_line::{CommandLine, NoCommandLine};
+pub use action::{ParseActionError, ScreenshotOf, ShortcutAction};
+pub use chord::{Chord, HeldModifiers, ParseChordError, PressedKey};
+pub use command_line::{CommandLine, ParseCommandLineError};
 pub use defaults::default_keys;
 use smithay::input::keyboard::{Keysym, ModifiersState, keysyms};
-pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, Swiped, Toggled, Trigger, Turned};
+pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, ShortcutTrigger, SwipeFingers, SwitchChange, TriggerDirection};
 
 /// The modifier that `Mod` stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,8 +42,8 @@ impl Modifier {
 
 /// The action of a shortcut, and when it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
-    pub action: Action,
+pub struct Binding {
+    pub action: ShortcutAction,
     /// The action repeats while the key is held.
     pub repeats: bool,
     /// The action also runs while the session is locked.
@@ -54,27 +54,27 @@ pub struct Bound {
     pub about: Option<Arc<str>>,
 }
 
-impl From<Action> for Bound {
-    fn from(action: Action) -> Self {
-        Bound { action, repeats: false, when_locked: false, when_inhibited: false, about: None }
+impl From<ShortcutAction> for Binding {
+    fn from(action: ShortcutAction) -> Self {
+        Binding { action, repeats: false, when_locked: false, when_inhibited: false, about: None }
     }
 }
 
-impl Bound {
+impl Binding {
     /// Description for the list of shortcuts.
-    pub fn about(&self) -> String {
-        self.about.as_deref().map_or_else(|| self.action.about(), ToOwned::to_owned)
+    pub fn description(&self) -> String {
+        self.about.as_deref().map_or_else(|| self.action.description(), ToOwned::to_owned)
     }
 }
 
 /// The bindings of [`default_keys`]. Bindings of the configuration override them.
-static DEFAULTS: LazyLock<BTreeMap<Chord, Bound>> = LazyLock::new(default_keys);
+static DEFAULTS: LazyLock<BTreeMap<Chord, Binding>> = LazyLock::new(default_keys);
 
 /// All shortcuts in use.
 #[derive(Clone, Debug)]
 pub struct Bindings {
     /// Shortcuts of keys and of all other triggers.
-    pub keys: BTreeMap<Chord, Bound>,
+    pub keys: BTreeMap<Chord, Binding>,
     /// Further chords that also work while the session is locked.
     pub when_locked: BTreeSet<Chord>,
     /// The modifier that `Mod` stands for.
@@ -92,29 +92,34 @@ impl Default for Bindings {
 
 impl Bindings {
     /// The binding of a key. While the session `is_locked`, only VT switches and the bindings marked by the user count.
-    pub fn key(&self, pressed: &Pressed<'_>, is_locked: bool) -> Option<Bound> {
+    pub fn binding_of_key(&self, pressed: &PressedKey<'_>, is_locked: bool) -> Option<Binding> {
         // Every keymap has these keysyms on Ctrl+Alt+F1 to F12.
         let terminals = keysyms::KEY_XF86Switch_VT_1..=keysyms::KEY_XF86Switch_VT_12;
         if terminals.contains(&pressed.modified.raw()) {
             let number = pressed.modified.raw() - keysyms::KEY_XF86Switch_VT_1 + 1;
-            return Some(Action::SwitchTerminal(number).into());
+            return Some(ShortcutAction::SwitchTerminal(number).into());
         }
-        self.find(is_locked, |chord| chord.is(pressed, self.modifier))
+        self.find(is_locked, |chord| chord.matches_key(pressed, self.modifier))
     }
 
     /// The binding of a button, a step of the wheel, a swipe or a switch while `held` is held.
-    pub fn of_trigger(&self, held: &ModifiersState, trigger: Trigger, is_locked: bool) -> Option<Bound> {
-        self.find(is_locked, |chord| chord.is_with(held, trigger, self.modifier))
+    pub fn binding_of_trigger(
+        &self,
+        held: &ModifiersState,
+        trigger: ShortcutTrigger,
+        is_locked: bool,
+    ) -> Option<Binding> {
+        self.find(is_locked, |chord| chord.matches_trigger(held, trigger, self.modifier))
     }
 
     /// The bindings that can be triggered. A binding of the configuration overrides a default binding of the same keys,
     /// even if it is written in another way: `Mod+Alt+L` overrides `Super+Alt+L` where `Mod` is Super, and `Mod+exclam`
     /// overrides `Mod+Shift+1` where Shift+1 gives an exclamation mark.
-    pub fn in_force(&self) -> impl Iterator<Item = (&Chord, &Bound)> {
+    pub fn effective(&self) -> impl Iterator<Item = (&Chord, &Binding)> {
         let own = self.keys.iter().filter(|(chord, bound)| !is_default(chord, bound));
-        let own: BTreeSet<Chord> = own.map(|(chord, _)| chord.with_mod_as(self.modifier)).collect();
+        let own: BTreeSet<Chord> = own.map(|(chord, _)| chord.resolve_mod(self.modifier)).collect();
         let gives_way = move |chord: &Chord| {
-            let chord = chord.with_mod_as(self.modifier);
+            let chord = chord.resolve_mod(self.modifier);
             own.contains(&chord) || self.as_symbol(chord).is_some_and(|symbol| own.contains(&symbol))
         };
         self.keys.iter().filter(move |(chord, bound)| !is_default(chord, bound) || !gives_way(chord))
@@ -122,13 +127,13 @@ impl Bindings {
 
     /// The same chord, named by the keysym that its key has with Shift.
     fn as_symbol(&self, Chord { mut held, trigger }: Chord) -> Option<Chord> {
-        let Trigger::Key(key) = trigger else { return None };
+        let ShortcutTrigger::Key(key) = trigger else { return None };
         let symbol = self.shifted.get(&key).filter(|_| held.shift)?;
         held.shift = false;
-        Some(Chord { held, trigger: Trigger::Key(*symbol) })
+        Some(Chord { held, trigger: ShortcutTrigger::Key(*symbol) })
     }
 
-    fn find(&self, is_locked: bool, is_it: impl Fn(&Chord) -> bool) -> Option<Bound> {
+    fn find(&self, is_locked: bool, is_it: impl Fn(&Chord) -> bool) -> Option<Binding> {
         let matching = || self.keys.iter().filter(|(chord, _)| is_it(chord));
         let has_own = matching().any(|(chord, bound)| !is_default(chord, bound));
         let preferred = matching().filter(|(chord, bound)| !has_own || !is_default(chord, bound));
@@ -137,17 +142,17 @@ impl Bindings {
             (!is_locked || when_locked).then_some((bound, when_locked))
         });
         let (bound, when_locked) = may.into_iter().next()?;
-        (bound.action != Action::None).then(|| Bound { when_locked, ..bound.clone() })
+        (bound.action != ShortcutAction::None).then(|| Binding { when_locked, ..bound.clone() })
     }
 
     fn is_listed_when_locked(&self, chord: &Chord) -> bool {
-        let chord = chord.with_mod_as(self.modifier);
-        self.when_locked.iter().any(|listed| listed.with_mod_as(self.modifier) == chord)
+        let chord = chord.resolve_mod(self.modifier);
+        self.when_locked.iter().any(|listed| listed.resolve_mod(self.modifier) == chord)
     }
 }
 
 /// Whether this is a default binding that the configuration has not changed.
-fn is_default(chord: &Chord, bound: &Bound) -> bool {
+fn is_default(chord: &Chord, bound: &Binding) -> bool {
     DEFAULTS.get(chord) == Some(bound)
 }
 
@@ -155,9 +160,9 @@ fn is_default(chord: &Chord, bound: &Bound) -> bool {
 mod tests {
     use super::*;
 
-    fn pressed(held: &ModifiersState, key: u32) -> Option<Action> {
+    fn pressed(held: &ModifiersState, key: u32) -> Option<ShortcutAction> {
         let key = Keysym::from(key);
-        let bound = Bindings::default().key(&Pressed { held, modified: key, plain: &[key] }, false);
+        let bound = Bindings::default().binding_of_key(&PressedKey { held, modified: key, plain: &[key] }, false);
         bound.map(|bound| bound.action)
     }
 
@@ -166,64 +171,69 @@ mod tests {
         let mut held = ModifiersState::default();
         assert_eq!(pressed(&held, keysyms::KEY_F4), None);
         let press = |held: &ModifiersState, button| {
-            Bindings::default().of_trigger(held, Trigger::Button(button), false).map(|bound| bound.action)
+            Bindings::default()
+                .binding_of_trigger(held, ShortcutTrigger::Button(button), false)
+                .map(|bound| bound.action)
         };
         assert_eq!(press(&held, BUTTON_LEFT), None);
         held.alt = true;
-        assert_eq!(pressed(&held, keysyms::KEY_F4), Some(Action::CloseWindow));
+        assert_eq!(pressed(&held, keysyms::KEY_F4), Some(ShortcutAction::CloseWindow));
         (held.logo, held.alt) = (true, false);
-        assert_eq!(press(&held, BUTTON_RIGHT), Some(Action::ResizeWithPointer));
-        assert_eq!(press(&held, BUTTON_LEFT), Some(Action::MoveWithPointer));
+        assert_eq!(press(&held, BUTTON_RIGHT), Some(ShortcutAction::ResizeWithPointer));
+        assert_eq!(press(&held, BUTTON_LEFT), Some(ShortcutAction::MoveWithPointer));
     }
 
     #[test]
     fn the_keymap_says_which_terminal_is_meant() {
         let held = ModifiersState { ctrl: true, alt: true, ..ModifiersState::default() };
-        assert_eq!(pressed(&held, keysyms::KEY_XF86Switch_VT_3), Some(Action::SwitchTerminal(3)));
+        assert_eq!(pressed(&held, keysyms::KEY_XF86Switch_VT_3), Some(ShortcutAction::SwitchTerminal(3)));
     }
 
     #[test]
-    fn while_the_session_is_locked_only_what_is_marked_works() {
+    fn only_marked_bindings_work_while_locked() {
         let held = ModifiersState { logo: true, ..ModifiersState::default() };
         let pressed = |bindings: &Bindings, key: u32, held: &ModifiersState| {
             let key = Keysym::from(key);
-            bindings.key(&Pressed { held, modified: key, plain: &[key] }, true).map(|bound| bound.action)
+            bindings.binding_of_key(&PressedKey { held, modified: key, plain: &[key] }, true).map(|bound| bound.action)
         };
         let mut bindings = Bindings::default();
         let all = default_keys();
         // The keys for volume, brightness and media players work: they reveal nothing of the session.
-        let may = |bound: &Bound| matches!(bound.action, Action::Run(_)) && bound.when_locked;
+        let may = |bound: &Binding| matches!(bound.action, ShortcutAction::Run(_)) && bound.when_locked;
         let others = all.iter().filter(|(_, bound)| !may(bound));
         assert!(others.into_iter().all(|(chord, _)| match chord.trigger {
-            Trigger::Key(key) => pressed(&bindings, key.raw(), &held).is_none(),
-            other => bindings.of_trigger(&held, other, true).is_none(),
+            ShortcutTrigger::Key(key) => pressed(&bindings, key.raw(), &held).is_none(),
+            other => bindings.binding_of_trigger(&held, other, true).is_none(),
         }));
-        bindings.when_locked.insert(*all.iter().find(|(_, bound)| bound.action == Action::Terminal).unwrap().0);
-        assert_eq!(pressed(&bindings, keysyms::KEY_Return, &held), Some(Action::Terminal));
+        bindings.when_locked.insert(*all.iter().find(|(_, bound)| bound.action == ShortcutAction::Terminal).unwrap().0);
+        assert_eq!(pressed(&bindings, keysyms::KEY_Return, &held), Some(ShortcutAction::Terminal));
         assert_eq!(pressed(&bindings, keysyms::KEY_o, &held), None);
         let terminal = pressed(&bindings, keysyms::KEY_XF86Switch_VT_2, &ModifiersState::default());
-        assert_eq!(terminal, Some(Action::SwitchTerminal(2)));
+        assert_eq!(terminal, Some(ShortcutAction::SwitchTerminal(2)));
     }
 
     #[test]
     fn configured_binding_wins_over_a_default_for_the_same_keys() {
         let held = ModifiersState { logo: true, alt: true, ..ModifiersState::default() };
         let key = Keysym::from(keysyms::KEY_l);
-        let pressed = Pressed { held: &held, modified: key, plain: &[key] };
+        let pressed = PressedKey { held: &held, modified: key, plain: &[key] };
         let mut bindings = Bindings::default();
-        let action = |bindings: &Bindings, is_locked| bindings.key(&pressed, is_locked).map(|bound| bound.action);
-        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".parse().unwrap())));
+        let action =
+            |bindings: &Bindings, is_locked| bindings.binding_of_key(&pressed, is_locked).map(|bound| bound.action);
+        assert_eq!(action(&bindings, false), Some(ShortcutAction::Run("swaylock -f".parse().unwrap())));
         let chord: Chord = "Mod+Alt+L".parse().unwrap();
-        bindings.keys.insert(chord, Action::Overview.into());
-        assert_eq!(action(&bindings, false), Some(Action::Overview));
-        assert!(bindings.in_force().all(|(_, bound)| bound.action != Action::Run("swaylock -f".parse().unwrap())));
+        bindings.keys.insert(chord, ShortcutAction::Overview.into());
+        assert_eq!(action(&bindings, false), Some(ShortcutAction::Overview));
+        assert!(
+            bindings.effective().all(|(_, bound)| bound.action != ShortcutAction::Run("swaylock -f".parse().unwrap()))
+        );
         bindings.when_locked.insert("Super+Alt+L".parse().unwrap());
-        assert_eq!(action(&bindings, true), Some(Action::Overview));
-        bindings.keys.insert(chord, Action::None.into());
+        assert_eq!(action(&bindings, true), Some(ShortcutAction::Overview));
+        bindings.keys.insert(chord, ShortcutAction::None.into());
         assert_eq!(action(&bindings, false), None, "\"none\" takes the default away, however it is written");
         // Nested, `Mod` is another key, so the default is not overridden.
         bindings.modifier = Modifier::Alt;
-        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".parse().unwrap())));
+        assert_eq!(action(&bindings, false), Some(ShortcutAction::Run("swaylock -f".parse().unwrap())));
     }
 
     #[test]
@@ -231,10 +241,10 @@ mod tests {
         let held = ModifiersState { logo: true, shift: true, ..ModifiersState::default() };
         let (plain, modified) = ([Keysym::from(keysyms::KEY_1)], Keysym::from(keysyms::KEY_exclam));
         let mut bindings = Bindings::default();
-        bindings.keys.insert("Mod+exclam".parse().unwrap(), Action::Overview.into());
-        let found = bindings.key(&Pressed { held: &held, modified, plain: &plain }, false);
-        assert_eq!(found.map(|bound| bound.action), Some(Action::Overview));
-        let lists = |bindings: &Bindings| bindings.in_force().any(|(chord, _)| chord.to_string() == "Mod+Shift+1");
+        bindings.keys.insert("Mod+exclam".parse().unwrap(), ShortcutAction::Overview.into());
+        let found = bindings.binding_of_key(&PressedKey { held: &held, modified, plain: &plain }, false);
+        assert_eq!(found.map(|bound| bound.action), Some(ShortcutAction::Overview));
+        let lists = |bindings: &Bindings| bindings.effective().any(|(chord, _)| chord.to_string() == "Mod+Shift+1");
         assert!(lists(&bindings), "on another keyboard these are other keys");
         bindings.shifted.insert(plain[0], modified);
         assert!(!lists(&bindings));
@@ -245,7 +255,7 @@ mod tests {
         let bindings = Bindings { modifier: Modifier::Alt, ..Bindings::default() };
         let held = ModifiersState { alt: true, ..ModifiersState::default() };
         let key = Keysym::from(keysyms::KEY_2);
-        let action = bindings.key(&Pressed { held: &held, modified: key, plain: &[key] }, false);
-        assert_eq!(action.map(|bound| bound.action), Some(Action::Workspace(2.try_into().unwrap())));
+        let action = bindings.binding_of_key(&PressedKey { held: &held, modified: key, plain: &[key] }, false);
+        assert_eq!(action.map(|bound| bound.action), Some(ShortcutAction::Workspace(2.try_into().unwrap())));
     }
 }

@@ -14,28 +14,28 @@ const BUTTON_BACK: u32 = 0x113;
 const BUTTON_FORWARD: u32 = 0x114;
 
 /// Names of all triggers that are not keys. Keys have the names of XKB.
-const NAMED: [(&str, Trigger); 21] = [
-    ("MouseLeft", Trigger::Button(BUTTON_LEFT)),
-    ("MouseMiddle", Trigger::Button(BUTTON_MIDDLE)),
-    ("MouseRight", Trigger::Button(BUTTON_RIGHT)),
-    ("MouseBack", Trigger::Button(BUTTON_BACK)),
-    ("MouseForward", Trigger::Button(BUTTON_FORWARD)),
-    ("WheelUp", Trigger::Wheel(Turned::Up)),
-    ("WheelDown", Trigger::Wheel(Turned::Down)),
-    ("WheelLeft", Trigger::Wheel(Turned::Left)),
-    ("WheelRight", Trigger::Wheel(Turned::Right)),
-    ("Swipe3Up", Trigger::Swipe(Swiped::Three, Turned::Up)),
-    ("Swipe3Down", Trigger::Swipe(Swiped::Three, Turned::Down)),
-    ("Swipe3Left", Trigger::Swipe(Swiped::Three, Turned::Left)),
-    ("Swipe3Right", Trigger::Swipe(Swiped::Three, Turned::Right)),
-    ("Swipe4Up", Trigger::Swipe(Swiped::Four, Turned::Up)),
-    ("Swipe4Down", Trigger::Swipe(Swiped::Four, Turned::Down)),
-    ("Swipe4Left", Trigger::Swipe(Swiped::Four, Turned::Left)),
-    ("Swipe4Right", Trigger::Swipe(Swiped::Four, Turned::Right)),
-    ("LidClose", Trigger::Switch(Toggled::LidClose)),
-    ("LidOpen", Trigger::Switch(Toggled::LidOpen)),
-    ("TabletModeOn", Trigger::Switch(Toggled::TabletModeOn)),
-    ("TabletModeOff", Trigger::Switch(Toggled::TabletModeOff)),
+const NAMED: [(&str, ShortcutTrigger); 21] = [
+    ("MouseLeft", ShortcutTrigger::Button(BUTTON_LEFT)),
+    ("MouseMiddle", ShortcutTrigger::Button(BUTTON_MIDDLE)),
+    ("MouseRight", ShortcutTrigger::Button(BUTTON_RIGHT)),
+    ("MouseBack", ShortcutTrigger::Button(BUTTON_BACK)),
+    ("MouseForward", ShortcutTrigger::Button(BUTTON_FORWARD)),
+    ("WheelUp", ShortcutTrigger::Wheel(TriggerDirection::Up)),
+    ("WheelDown", ShortcutTrigger::Wheel(TriggerDirection::Down)),
+    ("WheelLeft", ShortcutTrigger::Wheel(TriggerDirection::Left)),
+    ("WheelRight", ShortcutTrigger::Wheel(TriggerDirection::Right)),
+    ("Swipe3Up", ShortcutTrigger::Swipe(SwipeFingers::Three, TriggerDirection::Up)),
+    ("Swipe3Down", ShortcutTrigger::Swipe(SwipeFingers::Three, TriggerDirection::Down)),
+    ("Swipe3Left", ShortcutTrigger::Swipe(SwipeFingers::Three, TriggerDirection::Left)),
+    ("Swipe3Right", ShortcutTrigger::Swipe(SwipeFingers::Three, TriggerDirection::Right)),
+    ("Swipe4Up", ShortcutTrigger::Swipe(SwipeFingers::Four, TriggerDirection::Up)),
+    ("Swipe4Down", ShortcutTrigger::Swipe(SwipeFingers::Four, TriggerDirection::Down)),
+    ("Swipe4Left", ShortcutTrigger::Swipe(SwipeFingers::Four, TriggerDirection::Left)),
+    ("Swipe4Right", ShortcutTrigger::Swipe(SwipeFingers::Four, TriggerDirection::Right)),
+    ("LidClose", ShortcutTrigger::Switch(SwitchChange::LidClose)),
+    ("LidOpen", ShortcutTrigger::Switch(SwitchChange::LidOpen)),
+    ("TabletModeOn", ShortcutTrigger::Switch(SwitchChange::TabletModeOn)),
+    ("TabletModeOff", ShortcutTrigger::Switch(SwitchChange::TabletModeOff)),
 ];
 
 /// Names that are printed on keys, with the names that XKB has for them.
@@ -43,32 +43,32 @@ const PRINTED: [(&str, &str); 5] =
     [("Enter", "Return"), ("Esc", "Escape"), ("Del", "Delete"), ("PgUp", "Page_Up"), ("PgDn", "Page_Down")];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trigger {
+pub enum ShortcutTrigger {
     /// Keysym without modifiers; letters are lower case.
     Key(Keysym),
     /// A button of a mouse (Linux event code).
     Button(u32),
     /// A step of a wheel.
-    Wheel(Turned),
+    Wheel(TriggerDirection),
     /// A swipe on a touchpad, and the direction of the fingers.
-    Swipe(Swiped, Turned),
+    Swipe(SwipeFingers, TriggerDirection),
     /// A switch of the computer, such as its lid.
-    Switch(Toggled),
+    Switch(SwitchChange),
 }
 
 /// Number of fingers of a swipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Swiped {
+pub enum SwipeFingers {
     Three,
     Four,
 }
 
-impl Swiped {
+impl SwipeFingers {
     /// `None` for numbers of fingers that cannot have shortcuts.
     pub const fn by(fingers: u32) -> Option<Self> {
         match fingers {
-            3 => Some(Swiped::Three),
-            4 => Some(Swiped::Four),
+            3 => Some(SwipeFingers::Three),
+            4 => Some(SwipeFingers::Four),
             _ => None,
         }
     }
@@ -76,7 +76,7 @@ impl Swiped {
 
 /// New state of a switch of the computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Toggled {
+pub enum SwitchChange {
     LidClose,
     LidOpen,
     /// The keyboard is folded away.
@@ -87,7 +87,7 @@ pub enum Toggled {
 
 /// Scroll direction of a wheel (of the view, not of the content), or direction of the fingers of a swipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Turned {
+pub enum TriggerDirection {
     Up,
     Down,
     Left,
@@ -99,7 +99,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     NAMED.iter().map(|(name, _)| *name).chain(PRINTED.iter().flat_map(|(printed, name)| [*printed, *name]))
 }
 
-impl Trigger {
+impl ShortcutTrigger {
     /// Looks up a trigger by its name, ignoring case.
     pub(super) fn named(name: &str) -> Option<Self> {
         let known = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -113,18 +113,18 @@ impl Trigger {
         let printed = PRINTED.iter().find(|(printed, _)| printed.eq_ignore_ascii_case(name));
         let name = printed.map_or(name, |(_, name)| name);
         let key = xkb::keysym_from_name(name, xkb::KEYSYM_CASE_INSENSITIVE);
-        (key.raw() != keysyms::KEY_NoSymbol).then_some(Trigger::Key(key))
+        (key.raw() != keysyms::KEY_NoSymbol).then_some(ShortcutTrigger::Key(key))
     }
 
     /// Whether a shortcut of this trigger alone, without a modifier, would make the mouse unusable.
     pub(super) const fn needs_something_held(self) -> bool {
-        matches!(self, Trigger::Wheel(_) | Trigger::Button(BUTTON_LEFT | BUTTON_MIDDLE | BUTTON_RIGHT))
+        matches!(self, ShortcutTrigger::Wheel(_) | ShortcutTrigger::Button(BUTTON_LEFT | BUTTON_MIDDLE | BUTTON_RIGHT))
     }
 }
 
-impl fmt::Display for Trigger {
+impl fmt::Display for ShortcutTrigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Trigger::Key(key) = self else {
+        let ShortcutTrigger::Key(key) = self else {
             let known = NAMED.iter().find(|(_, known)| known == self);
             return f.write_str(known.map_or("", |(name, _)| name));
         };

@@ -15,13 +15,13 @@ use upbeat_bench::scroll::{self, PageOptions, ScrollBenchOptions};
 use upbeat_bench::smoothness::{self, GameOptions, SmoothnessOptions};
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct BenchArguments {
     #[command(subcommand)]
-    bench: Bench,
+    bench: BenchCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Bench {
+enum BenchCommand {
     /// Compare the pacings with the same client and the same costs, each in a headless session of its own.
     Latency {
         #[command(flatten)]
@@ -113,12 +113,14 @@ enum Bench {
     },
 }
 
-impl Arguments {
+impl BenchArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let program = std::env::current_exe().context("this program's own path")?;
         let (report, json) = match self.bench {
-            Bench::Latency { options, json } => (options.run(&program, |run| eprintln!("measuring {run}"))?, json),
-            Bench::Smoothness { options, json } => {
+            BenchCommand::Latency { options, json } => {
+                (options.run(&program, |run| eprintln!("measuring {run}"))?, json)
+            }
+            BenchCommand::Smoothness { options, json } => {
                 let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
                 if json {
                     println!("{}", serde_json::to_string(&report)?);
@@ -127,7 +129,7 @@ impl Arguments {
                 }
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Animations { options, json } => {
+            BenchCommand::Animations { options, json } => {
                 let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
                 if json {
                     println!("{}", serde_json::to_string(&report)?);
@@ -136,11 +138,11 @@ impl Arguments {
                 }
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Windows { options } => {
+            BenchCommand::Windows { options } => {
                 println!("{}", serde_json::to_string(&animations::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Interrupt { options, json } => {
+            BenchCommand::Interrupt { options, json } => {
                 let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
                 if json {
                     println!("{}", serde_json::to_string(&report)?);
@@ -149,7 +151,7 @@ impl Arguments {
                 }
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Ink { options, json } => {
+            BenchCommand::Ink { options, json } => {
                 let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
                 if json {
                     println!("{}", serde_json::to_string(&report)?);
@@ -161,11 +163,11 @@ impl Arguments {
                     ExitCode::FAILURE
                 }));
             }
-            Bench::Sheet { options } => {
+            BenchCommand::Sheet { options } => {
                 println!("{}", serde_json::to_string(&ink::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Scroll { options, json } => {
+            BenchCommand::Scroll { options, json } => {
                 let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
                 if json {
                     println!("{}", serde_json::to_string(&report)?);
@@ -174,27 +176,27 @@ impl Arguments {
                 }
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Scroller { options } => {
+            BenchCommand::Scroller { options } => {
                 println!("{}", serde_json::to_string(&scroll::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Player { options } => {
+            BenchCommand::Player { options } => {
                 println!("{}", serde_json::to_string(&interrupt::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Overview { options } => {
+            BenchCommand::Overview { options } => {
                 println!("{}", serde_json::to_string(&interrupt::run_overview(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Game { options } => {
+            BenchCommand::Game { options } => {
                 println!("{}", serde_json::to_string(&smoothness::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Probe { options, .. } if options.companion.is_some() => {
+            BenchCommand::Probe { options, .. } if options.companion.is_some() => {
                 println!("{}", serde_json::to_string(&run_companion(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            Bench::Probe { options, json } => {
+            BenchCommand::Probe { options, json } => {
                 let others = || {
                     let mut command = Command::new(&program);
                     command.args(["bench", "probe"]);
@@ -221,13 +223,13 @@ mod tests {
     use upbeat_timing::pacing::PacingWish;
 
     #[derive(clap::Parser)]
-    struct Line {
+    struct BenchCommandLine {
         #[command(subcommand)]
-        bench: Bench,
+        bench: BenchCommand,
     }
 
-    fn bench(line: &[&str]) -> Bench {
-        Line::try_parse_from([&["bench"], line].concat()).unwrap_or_else(|error| panic!("{error}")).bench
+    fn bench(line: &[&str]) -> BenchCommand {
+        BenchCommandLine::try_parse_from([&["bench"], line].concat()).unwrap_or_else(|error| panic!("{error}")).bench
     }
 
     fn read(configurations: Vec<String>) -> Vec<Config> {
@@ -238,21 +240,21 @@ mod tests {
 
     #[test]
     fn sessions_understand_the_configurations_of_all_benchmarks() {
-        let shapes = <upbeat_bench::shape::Shape as clap::ValueEnum>::value_variants();
+        let shapes = <upbeat_bench::shape::ClientShape as clap::ValueEnum>::value_variants();
         for shape in shapes.iter().map(ToString::to_string) {
             let line = ["latency", "--miss-budget", "0.1,5", "--pacing", "just-in-time", "--shape", &shape];
-            let Bench::Latency { options, .. } = bench(&line) else { panic!("{line:?}") };
+            let BenchCommand::Latency { options, .. } = bench(&line) else { panic!("{line:?}") };
             let configurations = read(options.configurations());
             assert!(configurations.iter().all(|config| config.pacing == PacingWish::JustInTime), "{shape}");
         }
         read(InkOptions::configurations());
-        let Bench::Animations { options, .. } = bench(&["animations"]) else { panic!("another benchmark") };
+        let BenchCommand::Animations { options, .. } = bench(&["animations"]) else { panic!("another benchmark") };
         for (config, frames) in read(options.configurations()).iter().zip(&options.frames_ahead) {
             assert_eq!(config.animations.frames_ahead.frames(), *frames);
             assert!(config.animations.enabled && !config.reduced_motion);
         }
         let line = ["interrupt", "--own", "--backend", "drm", "--size", "640x480"];
-        let Bench::Interrupt { options, .. } = bench(&line) else { panic!("{line:?}") };
+        let BenchCommand::Interrupt { options, .. } = bench(&line) else { panic!("{line:?}") };
         let configurations = read(options.configurations());
         for config in &configurations {
             assert!(config.output("Virtual-1", None).mode.is_some_and(|mode| (mode.width, mode.height) == (640, 480)));

@@ -1,21 +1,21 @@
 //! Converts the documentation from Markdown to manual pages (`man`).
 
 /// A page: its name, section, summary and text.
-struct Source {
+struct ManualPage {
     name: &'static str,
     section: u8,
     about: &'static str,
     text: &'static str,
 }
 
-const SOURCES: [Source; 2] = [
-    Source {
+const SOURCES: [ManualPage; 2] = [
+    ManualPage {
         name: "upbeat-config",
         section: 5,
         about: "the configuration of the Wayland compositor Upbeat",
         text: include_str!("../../docs/configuration.md"),
     },
-    Source {
+    ManualPage {
         name: "upbeat-messages",
         section: 7,
         about: "what is said on the private socket of an Upbeat session",
@@ -37,8 +37,8 @@ pub(super) fn pages() -> impl Iterator<Item = (String, String)> {
     })
 }
 
-fn page(source: &Source) -> String {
-    let Source { name, section, about, text } = source;
+fn page(source: &ManualPage) -> String {
+    let ManualPage { name, section, about, text } = source;
     let mut out = format!(".TH {name} {section}\n.SH NAME\n{name} \\- {about}\n.SH DESCRIPTION\n");
     // The first line is the title.
     let mut lines = text.lines().skip(1);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_page_has_headings_blocks_and_tables_and_nothing_of_markdown() {
-        let source = Source {
+        let source = ManualPage {
             name: "x",
             section: 7,
             about: "a page",

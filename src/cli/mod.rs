@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use hint::Meant;
+use hint::UnknownWord;
 
 /// A Wayland compositor that keeps time.
 ///
@@ -34,28 +34,28 @@ use hint::Meant;
 )]
 pub struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     #[command(flatten)]
-    session: session::Arguments,
+    session: session::SessionArguments,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Query or control a running session.
-    Msg(msg::Arguments),
+    Msg(msg::MsgArguments),
     /// Check a configuration file.
-    Validate(validate::Arguments),
+    Validate(validate::ValidateArguments),
     /// Run traces and synthetic loads through the timing core.
-    Simulate(simulate::Arguments),
+    Simulate(simulate::SimulateArguments),
     /// Turn a frame log into a trace for Perfetto.
-    Trace(trace::Arguments),
+    Trace(trace::TraceArguments),
     /// Measure latency and drops.
-    Bench(bench::Arguments),
+    Bench(bench::BenchArguments),
     /// Print a completion script for a shell.
-    Completions(pages::Completions),
+    Completions(pages::CompletionsArguments),
     /// Write the manual pages.
     #[command(hide = true)]
-    Man(pages::Man),
+    Man(pages::ManArguments),
 }
 
 impl Cli {
@@ -73,9 +73,9 @@ impl Cli {
             Err(error) => error,
         };
         let parse = |rest: &[OsString]| Self::try_parse_from(arguments.iter().take(1).chain(rest));
-        match hint::meant(error, rest, &words(), &|rest| parse(rest).is_ok()) {
-            Meant::Program(rest) => parse(&rest),
-            Meant::Nothing(error) => Err(error),
+        match hint::interpret(error, rest, &words(), &|rest| parse(rest).is_ok()) {
+            UnknownWord::Program(rest) => parse(&rest),
+            UnknownWord::Mistake(error) => Err(error),
         }
     }
 
@@ -83,13 +83,13 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             None => self.session.run(),
-            Some(Command::Msg(arguments)) => arguments.run(),
-            Some(Command::Validate(arguments)) => arguments.run(),
-            Some(Command::Simulate(arguments)) => arguments.run(),
-            Some(Command::Trace(arguments)) => arguments.run(),
-            Some(Command::Bench(arguments)) => arguments.run(),
-            Some(Command::Completions(arguments)) => arguments.run(Cli::command()),
-            Some(Command::Man(arguments)) => arguments.run(Cli::command()),
+            Some(CliCommand::Msg(arguments)) => arguments.run(),
+            Some(CliCommand::Validate(arguments)) => arguments.run(),
+            Some(CliCommand::Simulate(arguments)) => arguments.run(),
+            Some(CliCommand::Trace(arguments)) => arguments.run(),
+            Some(CliCommand::Bench(arguments)) => arguments.run(),
+            Some(CliCommand::Completions(arguments)) => arguments.run(Cli::command()),
+            Some(CliCommand::Man(arguments)) => arguments.run(Cli::command()),
         }
     }
 }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn option_that_is_given_again_counts() {
+    fn last_value_of_a_repeated_option_counts() {
         // `upbeat-session` puts some options before the user's. Only `--output` may be given several times; of any
         // other option the last value counts.
         let words = ["upbeat", "--backend", "drm", "--output", "1x1", "--backend", "headless", "--output", "2x2"];
@@ -157,7 +157,10 @@ mod tests {
         let arguments: Vec<OsString> = vec!["validat".into()];
         let error = Cli::try_parse_from(["upbeat", "validat"]).unwrap_err();
         let words = ["validate".to_owned()];
-        assert!(matches!(hint::meant_where(error, &arguments, &words, &|_| true, &|_| true), Meant::Nothing(_)));
+        assert!(matches!(
+            hint::interpret_with(error, &arguments, &words, &|_| true, &|_| true),
+            UnknownWord::Mistake(_)
+        ));
     }
 
     #[test]

@@ -12,18 +12,18 @@ use clap_complete::Shell;
 use super::manual;
 
 #[derive(Debug, Args)]
-pub(super) struct Completions {
+pub(super) struct CompletionsArguments {
     /// The shell to write it for.
     shell: Shell,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Man {
+pub(super) struct ManArguments {
     /// Directory for the pages; it is created if it does not exist.
     folder: PathBuf,
 }
 
-impl Completions {
+impl CompletionsArguments {
     /// Prints the completion script.
     pub(super) fn run(self, mut command: Command) -> anyhow::Result<ExitCode> {
         let mut text = Vec::new();
@@ -33,7 +33,7 @@ impl Completions {
     }
 }
 
-impl Man {
+impl ManArguments {
     /// Writes a page for each command, one for the configuration and one for messages.
     pub(super) fn run(self, command: Command) -> anyhow::Result<ExitCode> {
         let failed = || self.folder.display().to_string();

@@ -14,7 +14,7 @@ use crate::session::{self, BackendKind, RendererKind, SessionOptions};
 
 /// Options of a session.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct SessionArguments {
     /// Backend that shows the frames.
     #[arg(long, value_enum, value_name = "BACKEND", default_value_t)]
     pub(super) backend: BackendKind,
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     record_stream: Option<PathBuf>,
 
     /// Record only this part of each output, in pixels.
-    #[arg(long, value_name = "X,Y,WIDTHxHEIGHT", value_parser = session::part_of_picture)]
+    #[arg(long, value_name = "X,Y,WIDTHxHEIGHT", value_parser = session::parse_picture_rect)]
     record_only: Option<session::PictureRect>,
 
     /// Name of the Wayland socket [default: the first free of wayland-1, wayland-2, ...].
@@ -66,7 +66,7 @@ pub(super) struct Arguments {
     pub(super) command: Vec<OsString>,
 }
 
-impl Arguments {
+impl SessionArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let options = SessionOptions {
             backend: self.backend,

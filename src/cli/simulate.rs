@@ -6,12 +6,12 @@ use clap::Args;
 
 /// The load to simulate.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct SimulateArguments {
     #[command(flatten)]
     simulation: upbeat_lab::cli::SimulateArgs,
 }
 
-impl Arguments {
+impl SimulateArguments {
     /// Runs the simulation and prints its report.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         upbeat_lab::cli::run(&self.simulation)?;

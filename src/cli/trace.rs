@@ -11,7 +11,7 @@ use clap::Args;
 use upbeat_record::trace::perfetto;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct TraceArguments {
     /// A frame log, as `--frame-log` or `upbeat msg record` writes it.
     log: PathBuf,
     /// The trace; open it at <https://ui.perfetto.dev>.
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     output: PathBuf,
 }
 
-impl Arguments {
+impl TraceArguments {
     /// Writes the trace and prints a summary.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let open = || File::open(&self.log).map(BufReader::new);
@@ -28,7 +28,7 @@ impl Arguments {
             File::create(&self.output).map(BufWriter::new).map_err(named)
         };
         let written = perfetto::write(open, create).with_context(|| self.log.display().to_string())?;
-        let perfetto::Written { frames, misses, cut_off } = written;
+        let perfetto::TraceTotals { frames, misses, cut_off } = written;
         if cut_off {
             eprintln!("{}: its last line is cut off and was left out", self.log.display());
         }

@@ -10,12 +10,12 @@ use clap::Args;
 use crate::config::{ConfigFile, default_path};
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct ValidateArguments {
     /// The file [default: upbeat/config.toml in the configuration directory].
     file: Option<PathBuf>,
 }
 
-impl Arguments {
+impl ValidateArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let named = self.file.or_else(|| default_path(|name| env::var_os(name)));
         let path = named.context("no file given, and neither XDG_CONFIG_HOME nor HOME is set")?;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ValueError;
-use crate::shell::animation::{Animations as Motions, Fade};
-use upbeat_timing::motion::Style;
+use crate::shell::animation::{AnimationStyles as Motions, FadeStyle};
+use upbeat_timing::motion::MotionStyle;
 use upbeat_timing::motion::easing::CubicBezier;
 use upbeat_timing::motion::spring::SpringShape;
 use upbeat_timing::time::Span;
@@ -12,7 +12,7 @@ use upbeat_timing::time::Span;
 /// The `[animations]` table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Animations {
+pub struct AnimationSettings {
     /// Whether anything is animated.
     pub enabled: bool,
     /// How many frames are rendered ahead of their refreshes, at most.
@@ -24,13 +24,13 @@ pub struct Animations {
     /// Closing of a window.
     pub close: FadeOptions,
     /// Changes of a window's position or size.
-    pub place: PlaceOptions,
+    pub place: MotionOptions,
     /// The switch to another workspace.
-    pub workspace: PlaceOptions,
+    pub workspace: MotionOptions,
     /// Opening and closing of the overview.
-    pub overview: PlaceOptions,
+    pub overview: MotionOptions,
     /// Opening and closing of the list of shortcuts.
-    pub help: PlaceOptions,
+    pub help: MotionOptions,
 }
 
 /// How a window opens or closes.
@@ -40,7 +40,7 @@ pub struct FadeOptions {
     /// Whether it is animated.
     pub enabled: bool,
     /// A spring, or an easing curve.
-    pub style: StyleName,
+    pub style: MotionStyleName,
     /// Undamped frequency of the spring, in hertz.
     pub frequency: Frequency,
     /// Damping ratio of the spring.
@@ -48,7 +48,7 @@ pub struct FadeOptions {
     /// Duration of the easing.
     pub duration: Duration,
     /// Curve of the easing.
-    pub curve: Curve,
+    pub curve: EasingCurve,
     /// The fraction of its size that a window has while it is fully transparent.
     pub scale: FadeScale,
 }
@@ -56,11 +56,11 @@ pub struct FadeOptions {
 /// How a window, a workspace or an overlay moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct PlaceOptions {
+pub struct MotionOptions {
     /// Whether it is animated.
     pub enabled: bool,
     /// A spring, or an easing curve.
-    pub style: StyleName,
+    pub style: MotionStyleName,
     /// Undamped frequency of the spring, in hertz.
     pub frequency: Frequency,
     /// Damping ratio of the spring.
@@ -68,13 +68,13 @@ pub struct PlaceOptions {
     /// Duration of the easing.
     pub duration: Duration,
     /// Curve of the easing.
-    pub curve: Curve,
+    pub curve: EasingCurve,
 }
 
 /// The kind of motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum StyleName {
+pub enum MotionStyleName {
     /// A damped spring.
     Spring,
     /// An easing curve with a fixed duration.
@@ -162,7 +162,7 @@ number!(
 /// An easing curve, by its name in CSS or by its control points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "CurveText", into = "CurveText")]
-pub struct Curve(pub(super) CubicBezier);
+pub struct EasingCurve(pub(super) CubicBezier);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a curve: a name such as \"ease-out\", or [x1, y1, x2, y2]")]
@@ -180,17 +180,17 @@ const NAMED: [(&str, CubicBezier); 5] = [
     ("ease-in-out", CubicBezier::EASE_IN_OUT),
 ];
 
-impl TryFrom<CurveText> for Curve {
+impl TryFrom<CurveText> for EasingCurve {
     type Error = ValueError;
 
     fn try_from(text: CurveText) -> Result<Self, ValueError> {
         match text {
             CurveText::Points([x1, y1, x2, y2]) => {
-                CubicBezier::new(x1, y1, x2, y2).map(Curve).map_err(|error| ValueError(error.0))
+                CubicBezier::new(x1, y1, x2, y2).map(EasingCurve).map_err(|error| ValueError(error.0))
             }
             CurveText::Name(name) => {
                 let known = NAMED.iter().find(|(known, _)| *known == name);
-                known.map(|(_, curve)| Curve(*curve)).ok_or(ValueError(
+                known.map(|(_, curve)| EasingCurve(*curve)).ok_or(ValueError(
                     "expected \"linear\", \"ease\", \"ease-in\", \"ease-out\", \"ease-in-out\" or [x1, y1, x2, y2]",
                 ))
             }
@@ -198,8 +198,8 @@ impl TryFrom<CurveText> for Curve {
     }
 }
 
-impl From<Curve> for CurveText {
-    fn from(Curve(curve): Curve) -> CurveText {
+impl From<EasingCurve> for CurveText {
+    fn from(EasingCurve(curve): EasingCurve) -> CurveText {
         match NAMED.iter().find(|(_, known)| *known == curve) {
             Some((name, _)) => CurveText::Name((*name).to_owned()),
             None => CurveText::Points(curve.points()),
@@ -208,29 +208,35 @@ impl From<Curve> for CurveText {
 }
 
 /// Converts the options for the shell.
-fn style(name: StyleName, frequency: Frequency, damping: Damping, duration: Duration, curve: Curve) -> Style {
+fn style(
+    name: MotionStyleName,
+    frequency: Frequency,
+    damping: Damping,
+    duration: Duration,
+    curve: EasingCurve,
+) -> MotionStyle {
     match name {
-        StyleName::Spring => Style::Spring(SpringShape::nearest(frequency.0, damping.0)),
-        StyleName::Easing => Style::Easing { duration: Span::from_millis_f64(duration.0), curve: curve.0 },
+        MotionStyleName::Spring => MotionStyle::Spring(SpringShape::nearest(frequency.0, damping.0)),
+        MotionStyleName::Easing => MotionStyle::Easing { duration: Span::from_millis_f64(duration.0), curve: curve.0 },
     }
 }
 
 impl FadeOptions {
-    fn fade(&self) -> Option<Fade> {
+    fn fade(&self) -> Option<FadeStyle> {
         let style = style(self.style, self.frequency, self.damping, self.duration, self.curve);
-        self.enabled.then_some(Fade { style, scale: self.scale.0 })
+        self.enabled.then_some(FadeStyle { style, scale: self.scale.0 })
     }
 }
 
-impl PlaceOptions {
-    fn style(&self) -> Option<Style> {
+impl MotionOptions {
+    fn style(&self) -> Option<MotionStyle> {
         self.enabled.then(|| style(self.style, self.frequency, self.damping, self.duration, self.curve))
     }
 }
 
-impl Animations {
+impl AnimationSettings {
     /// The animations for the shell; none if `reduced`.
-    pub fn motions(&self, reduced: bool) -> Motions {
+    pub fn to_shell(&self, reduced: bool) -> Motions {
         if reduced || !self.enabled {
             return Motions::default();
         }

@@ -14,38 +14,38 @@ const LARGEST: i64 = 1_000_000;
 /// The limit of one kind of object for one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]
-pub struct Most(u32);
+pub struct ObjectLimit(u32);
 
-impl TryFrom<i64> for Most {
+impl TryFrom<i64> for ObjectLimit {
     type Error = ValueError;
 
     fn try_from(most: i64) -> Result<Self, ValueError> {
         let wrong = ValueError("expected a whole number from 1 to 1000000");
-        u32::try_from(most).ok().filter(|_| (1..=LARGEST).contains(&most)).map(Most).ok_or(wrong)
+        u32::try_from(most).ok().filter(|_| (1..=LARGEST).contains(&most)).map(ObjectLimit).ok_or(wrong)
     }
 }
 
-impl From<Most> for i64 {
-    fn from(most: Most) -> i64 {
+impl From<ObjectLimit> for i64 {
+    fn from(most: ObjectLimit) -> i64 {
         i64::from(most.0)
     }
 }
 
 /// The limits of one client, by kind of object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "BTreeMap<Kind, Most>")]
-pub struct Limits(BTreeMap<Kind, Most>);
+#[serde(from = "BTreeMap<Kind, ObjectLimit>")]
+pub struct ClientLimits(BTreeMap<Kind, ObjectLimit>);
 
-impl Default for Limits {
+impl Default for ClientLimits {
     fn default() -> Self {
-        Limits(Kind::ALL.iter().map(|kind| (*kind, Most(kind.most()))).collect())
+        ClientLimits(Kind::ALL.iter().map(|kind| (*kind, ObjectLimit(kind.most()))).collect())
     }
 }
 
-impl From<BTreeMap<Kind, Most>> for Limits {
+impl From<BTreeMap<Kind, ObjectLimit>> for ClientLimits {
     /// Kinds that are left out keep the built-in limit.
-    fn from(said: BTreeMap<Kind, Most>) -> Self {
-        let mut limits = Limits::default();
+    fn from(said: BTreeMap<Kind, ObjectLimit>) -> Self {
+        let mut limits = ClientLimits::default();
         limits.0.extend(said);
         limits
     }
@@ -54,7 +54,7 @@ impl From<BTreeMap<Kind, Most>> for Limits {
 /// Privileges of clients outside sandboxes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Privileges {
+pub struct PrivilegeOptions {
     /// Capture the screen.
     pub capture: bool,
     /// Send virtual key and pointer events, and be the input method.
@@ -77,9 +77,9 @@ pub struct Privileges {
     pub lock: bool,
 }
 
-impl Default for Privileges {
+impl Default for PrivilegeOptions {
     fn default() -> Self {
-        Privileges {
+        PrivilegeOptions {
             capture: true,
             virtual_input: true,
             layers: true,
@@ -95,11 +95,11 @@ impl Default for Privileges {
 }
 
 /// Puts both tables in force.
-pub fn apply(limits: &Limits, privileges: &Privileges, rules: &Rules) {
-    limits.0.iter().for_each(|(kind, most)| rules.set_most(*kind, most.0));
+pub fn apply(limits: &ClientLimits, privileges: &PrivilegeOptions, rules: &Rules) {
+    limits.0.iter().for_each(|(kind, most)| rules.set_limit(*kind, most.0));
     // A single client must not use up the descriptors that all clients need.
-    let half = descriptors::most() / 2;
-    rules.set_most(Kind::Descriptors, rules.most(Kind::Descriptors).min(half).max(1));
+    let half = descriptors::descriptor_limit() / 2;
+    rules.set_limit(Kind::Descriptors, rules.limit(Kind::Descriptors).min(half).max(1));
     for (privilege, granted) in [
         (Privilege::Capture, privileges.capture),
         (Privilege::VirtualInput, privileges.virtual_input),

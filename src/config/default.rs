@@ -1,13 +1,14 @@
 //! The built-in defaults. `config/default.toml` documents the same values; a test compares them.
 
 use super::animations::{
-    Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
+    Damping, Duration, EasingCurve, FadeOptions, FadeScale, FramesAhead, Frequency, MotionOptions, MotionStyleName,
 };
-use super::effects::{Automatic, MarkWidth, Passes, RadiusWish, Reach, ShadowWish, Share};
+use super::effects::{AutoWord, BlurPasses, MarkWidth, RadiusOption, Reach, ShadowOption, Share};
 use super::{
-    Animations, Autostart, Colour, Config, Cursor, Effects, Environment, FocusWish, Gestures, Keyboard, Keys,
-    KeysWhenLocked, LateLatch, LayoutWish, Limits, MissBudgets, Percent, PointerSettings, Privileges, Program,
-    Screenshots, Scroll, Timing, X11,
+    AnimationSettings, Autostart, ClientLimits, Config, CursorOptions, EffectOptions, Environment, FocusOption,
+    GestureOptions, KeyboardOptions, Keys, KeysWhenLocked, LateLatchOptions, LayoutOption, MissBudgets, Percent,
+    PointerSettings, PrivilegeOptions, ProgramCommand, RgbColour, ScreenshotOptions, ScrollSettings, TimingOptions,
+    X11Options,
 };
 use crate::bindings::CommandLine;
 use upbeat_timing::defaults::OWN_FRAMES_AHEAD;
@@ -20,31 +21,31 @@ impl Default for Config {
             include: Vec::new(),
             pacing: PacingWish::Auto,
             miss_budget: MissBudgets::default(),
-            background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
+            background: RgbColour { red: 0x1d, green: 0x23, blue: 0x30 },
             hint: true,
-            layout: LayoutWish::default(),
-            focus: FocusWish::default(),
+            layout: LayoutOption::default(),
+            focus: FocusOption::default(),
             planes: true,
             reduced_motion: false,
-            timing: Timing::default(),
-            scroll: Scroll::default(),
-            late_latch: LateLatch::default(),
-            animations: Animations::default(),
-            effects: Effects::default(),
-            keyboard: Keyboard::default(),
+            timing: TimingOptions::default(),
+            scroll: ScrollSettings::default(),
+            late_latch: LateLatchOptions::default(),
+            animations: AnimationSettings::default(),
+            effects: EffectOptions::default(),
+            keyboard: KeyboardOptions::default(),
             keys: Keys::default(),
             mouse: PointerSettings::default(),
             touchpad: PointerSettings::default(),
-            gestures: Gestures::default(),
-            cursor: Cursor::default(),
-            x11: X11::default(),
-            terminal: Program::default(),
+            gestures: GestureOptions::default(),
+            cursor: CursorOptions::default(),
+            x11: X11Options::default(),
+            terminal: ProgramCommand::default(),
             keys_when_locked: KeysWhenLocked::default(),
-            privileges: Privileges::default(),
-            limits: Limits::default(),
+            privileges: PrivilegeOptions::default(),
+            limits: ClientLimits::default(),
             autostart: Autostart::default(),
             environment: Environment::default(),
-            screenshots: Screenshots::default(),
+            screenshots: ScreenshotOptions::default(),
             outputs: Vec::new(),
             devices: Vec::new(),
             apps: Vec::new(),
@@ -54,15 +55,15 @@ impl Default for Config {
     }
 }
 
-impl Default for Program {
+impl Default for ProgramCommand {
     fn default() -> Self {
-        Program(CommandLine::named("foot"))
+        ProgramCommand(CommandLine::named("foot"))
     }
 }
 
-impl Default for X11 {
+impl Default for X11Options {
     fn default() -> Self {
-        X11 { satellite: "xwayland-satellite".to_owned() }
+        X11Options { satellite: "xwayland-satellite".to_owned() }
     }
 }
 
@@ -72,15 +73,15 @@ impl Default for MissBudgets {
     }
 }
 
-impl Default for Timing {
+impl Default for TimingOptions {
     fn default() -> Self {
-        Timing { early_latch: true, predicted_input: true, in_place: false, real_time: true }
+        TimingOptions { early_latch: true, predicted_input: true, in_place: false, real_time: true }
     }
 }
 
-impl Default for Keyboard {
+impl Default for KeyboardOptions {
     fn default() -> Self {
-        Keyboard {
+        KeyboardOptions {
             layout: String::new(),
             variant: String::new(),
             model: String::new(),
@@ -91,62 +92,62 @@ impl Default for Keyboard {
     }
 }
 
-impl Default for Cursor {
+impl Default for CursorOptions {
     fn default() -> Self {
-        Cursor { theme: "default".to_owned(), size: 24 }
+        CursorOptions { theme: "default".to_owned(), size: 24 }
     }
 }
 
-impl Default for Animations {
+impl Default for AnimationSettings {
     fn default() -> Self {
-        Animations {
+        AnimationSettings {
             enabled: true,
             frames_ahead: FramesAhead(OWN_FRAMES_AHEAD),
             supersede: true,
             open: FadeOptions::default(),
-            close: FadeOptions { style: StyleName::Easing, ..FadeOptions::default() },
-            place: PlaceOptions::default(),
-            workspace: PlaceOptions::default(),
-            overview: PlaceOptions::default(),
-            help: PlaceOptions { style: StyleName::Easing, ..PlaceOptions::default() },
+            close: FadeOptions { style: MotionStyleName::Easing, ..FadeOptions::default() },
+            place: MotionOptions::default(),
+            workspace: MotionOptions::default(),
+            overview: MotionOptions::default(),
+            help: MotionOptions { style: MotionStyleName::Easing, ..MotionOptions::default() },
         }
     }
 }
 
 impl Default for FadeOptions {
     fn default() -> Self {
-        let PlaceOptions { enabled, style, frequency, damping, duration, curve } = PlaceOptions::default();
+        let MotionOptions { enabled, style, frequency, damping, duration, curve } = MotionOptions::default();
         FadeOptions { enabled, style, frequency, damping, duration, curve, scale: FadeScale(0.9) }
     }
 }
 
-impl Default for PlaceOptions {
+impl Default for MotionOptions {
     fn default() -> Self {
-        PlaceOptions {
+        MotionOptions {
             enabled: true,
-            style: StyleName::Spring,
+            style: MotionStyleName::Spring,
             // Arrives in a quarter of a second, without overshoot.
             frequency: Frequency(4.0),
             damping: Damping(1.0),
             duration: Duration(150.0),
-            curve: Curve(CubicBezier::EASE_OUT),
+            curve: EasingCurve(CubicBezier::EASE_OUT),
         }
     }
 }
 
 // `Auto`: effects that cost time even in frames in which they do not change are drawn only by a GPU.
-impl Default for Effects {
+impl Default for EffectOptions {
     fn default() -> Self {
-        Effects {
-            shadow: ShadowWish::Auto(Automatic::Auto),
+        EffectOptions {
+            shadow: ShadowOption::Auto(AutoWord::Auto),
             shadow_reach: Reach(24.0),
             shadow_opacity: Share(0.6),
-            corner_radius: RadiusWish::Auto(Automatic::Auto),
-            blur: Passes(0),
+            corner_radius: RadiusOption::Auto(AutoWord::Auto),
+            blur: BlurPasses(0),
             title_bars: true,
             mark_width: MarkWidth(2.0),
-            mark_colour: Colour { red: 0x73, green: 0xa5, blue: 0xff },
-            urgent_colour: Colour { red: 0xff, green: 0xa3, blue: 0x4d },
+            mark_colour: RgbColour { red: 0x73, green: 0xa5, blue: 0xff },
+            urgent_colour: RgbColour { red: 0xff, green: 0xa3, blue: 0x4d },
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pattern, ValueError};
+use super::{ValueError, WildcardPattern};
 
 /// The settings of mice or of touchpads. A device ignores a setting that it does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct PointerSettings {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DeviceRule {
     /// Matches device names, which are logged when devices are plugged in.
-    pub name: Pattern,
+    pub name: WildcardPattern,
     pub natural_scroll: Option<bool>,
     pub left_handed: Option<bool>,
     pub acceleration: Option<Acceleration>,
@@ -106,7 +106,7 @@ impl Default for PointerSettings {
 /// The `[keyboard]` table, in XKB names; empty strings mean the system's default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Keyboard {
+pub struct KeyboardOptions {
     /// Such as `us` or `us,de`.
     #[serde(deserialize_with = "name")]
     pub layout: String,
@@ -137,7 +137,7 @@ fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::
 /// The `[cursor]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Cursor {
+pub struct CursorOptions {
     /// Name of an Xcursor theme.
     #[serde(deserialize_with = "name")]
     pub theme: String,

@@ -3,31 +3,31 @@
 use serde::{Deserialize, Serialize};
 
 use super::animations::number;
-use super::{Colour, ValueError};
-use crate::shell::effects::{Effects as Drawn, Mark, OnGpu, Shadow};
+use super::{RgbColour, ValueError};
+use crate::shell::effects::{BorderStyle, GpuEffects, ShadowStyle, WindowEffects as Drawn};
 
 /// The `[effects]` table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Effects {
+pub struct EffectOptions {
     /// Whether windows that draw no shadow of their own get one.
-    pub shadow: ShadowWish,
+    pub shadow: ShadowOption,
     /// How far the shadow reaches, in logical pixels.
     pub shadow_reach: Reach,
     /// The largest opacity of the shadow: 0 to 1.
     pub shadow_opacity: Share,
     /// The corner radius of such windows, in logical pixels.
-    pub corner_radius: RadiusWish,
+    pub corner_radius: RadiusOption,
     /// Blur behind translucent windows: how often the image is halved in size.
-    pub blur: Passes,
+    pub blur: BlurPasses,
     /// Whether floating windows without a title bar of their own get one.
     pub title_bars: bool,
     /// The width of the mark around the focused window, in logical pixels; 0: no mark.
     pub mark_width: MarkWidth,
     /// Colour of the mark around the focused window.
-    pub mark_colour: Colour,
+    pub mark_colour: RgbColour,
     /// Colour of the mark around an urgent window.
-    pub urgent_colour: Colour,
+    pub urgent_colour: RgbColour,
 }
 
 number!(
@@ -58,7 +58,7 @@ number!(
 /// The renderer decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Automatic {
+pub enum AutoWord {
     /// On if a GPU draws.
     Auto,
 }
@@ -66,9 +66,9 @@ pub enum Automatic {
 /// The option `shadow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false, or \"auto\" for where a GPU draws")]
-pub enum ShadowWish {
+pub enum ShadowOption {
     /// On if a GPU draws.
-    Auto(Automatic),
+    Auto(AutoWord),
     /// Always on, or always off.
     Fixed(bool),
 }
@@ -79,9 +79,9 @@ pub enum ShadowWish {
     untagged,
     expecting = "expected a radius from 0 to 100 pixels, such as 8, or \"auto\" for round where a GPU draws"
 )]
-pub enum RadiusWish {
+pub enum RadiusOption {
     /// A small radius if a GPU draws, otherwise square.
-    Auto(Automatic),
+    Auto(AutoWord),
     /// Always this radius.
     Fixed(Radius),
 }
@@ -93,45 +93,45 @@ const USUAL_RADIUS: f64 = 8.0;
 /// How often an image is halved in size: 0 to 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
-pub struct Passes(pub(super) u8);
+pub struct BlurPasses(pub(super) u8);
 
-impl TryFrom<u8> for Passes {
+impl TryFrom<u8> for BlurPasses {
     type Error = ValueError;
 
     fn try_from(passes: u8) -> Result<Self, ValueError> {
-        if passes <= 6 { Ok(Passes(passes)) } else { Err(ValueError("expected 0 to 6 passes")) }
+        if passes <= 6 { Ok(BlurPasses(passes)) } else { Err(ValueError("expected 0 to 6 passes")) }
     }
 }
 
-impl From<Passes> for u8 {
-    fn from(passes: Passes) -> u8 {
+impl From<BlurPasses> for u8 {
+    fn from(passes: BlurPasses) -> u8 {
         passes.0
     }
 }
 
-impl Effects {
+impl EffectOptions {
     /// Converts the options for the shell.
-    pub fn drawn(&self) -> Drawn {
-        let shadow = Shadow { reach: self.shadow_reach.0, opacity: self.shadow_opacity.0 };
+    pub fn to_shell(&self) -> Drawn {
+        let shadow = ShadowStyle { reach: self.shadow_reach.0, opacity: self.shadow_opacity.0 };
         let width = self.mark_width.0;
-        let mark = Mark {
+        let mark = BorderStyle {
             // Urgent windows are marked even if the mark of the focused window is off.
-            width: if width > 0.0 { width } else { Effects::default().mark_width.0 },
+            width: if width > 0.0 { width } else { EffectOptions::default().mark_width.0 },
             colour: (width > 0.0).then(|| self.mark_colour.components()),
             urgent: self.urgent_colour.components(),
         };
         let corner_radius = match self.corner_radius {
-            RadiusWish::Auto(_) => None,
-            RadiusWish::Fixed(radius) => Some(radius.0),
+            RadiusOption::Auto(_) => None,
+            RadiusOption::Fixed(radius) => Some(radius.0),
         };
         Drawn {
-            shadow: (self.shadow == ShadowWish::Fixed(true)).then_some(shadow),
+            shadow: (self.shadow == ShadowOption::Fixed(true)).then_some(shadow),
             corner_radius: corner_radius.unwrap_or(0.0),
             blur: self.blur.0,
             title_bars: self.title_bars,
-            mark: Some(mark),
-            on_gpu: OnGpu {
-                shadow: matches!(self.shadow, ShadowWish::Auto(_)).then_some(shadow),
+            border: Some(mark),
+            on_gpu: GpuEffects {
+                shadow: matches!(self.shadow, ShadowOption::Auto(_)).then_some(shadow),
                 corner_radius: corner_radius.is_none().then_some(USUAL_RADIUS),
             },
         }

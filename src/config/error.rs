@@ -29,7 +29,7 @@ pub enum ConfigError {
     },
     /// There is an error at some place in it.
     #[error("{0}")]
-    Wrong(Box<Wrong>),
+    Wrong(Box<LocatedError>),
     /// Each file is valid by itself, but not together with its included files.
     #[error("{}: {message}", path.display())]
     Together {
@@ -41,7 +41,7 @@ pub enum ConfigError {
 
 /// An error at a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct LocatedError {
     path: PathBuf,
     /// Counted from 1.
     line: usize,
@@ -57,8 +57,8 @@ pub struct Wrong {
     suggestion: Option<String>,
 }
 
-impl From<Wrong> for ConfigError {
-    fn from(wrong: Wrong) -> Self {
+impl From<LocatedError> for ConfigError {
+    fn from(wrong: LocatedError) -> Self {
         ConfigError::Wrong(Box::new(wrong))
     }
 }
@@ -66,7 +66,7 @@ impl From<Wrong> for ConfigError {
 impl ConfigError {
     /// The error and its place in one line. If a similar known word is found, it replaces the list of all possible
     /// words.
-    pub fn sentence(&self) -> String {
+    pub fn one_line(&self) -> String {
         let text = match self {
             ConfigError::Wrong(wrong) => wrong.briefly().to_string(),
             other => other.to_string(),
@@ -75,18 +75,21 @@ impl ConfigError {
     }
 }
 
-impl Wrong {
+impl LocatedError {
     /// Finds the place of `error` in `text`.
     pub(super) fn new(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let suggestion = suggestion(error.message());
-        Wrong { suggestion, ..Self::at(path, text, error.span().unwrap_or(0..0), plain(error.message())) }
+        LocatedError {
+            suggestion,
+            ..Self::at(path, text, error.span().unwrap_or(0..0), in_terms_of_the_file(error.message()))
+        }
     }
 
     /// Without the list of possible words, if a similar one is suggested.
     fn briefly(&self) -> Self {
         let possible = ["; expected ", ", expected "].into_iter().find_map(|word| self.message.find(word));
         let end = possible.filter(|_| self.suggestion.is_some()).unwrap_or(self.message.len());
-        Wrong { message: self.message[..end].to_owned(), ..self.clone() }
+        LocatedError { message: self.message[..end].to_owned(), ..self.clone() }
     }
 
     /// An error at `span` (bytes) of `text`.
@@ -96,7 +99,7 @@ impl Wrong {
         let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let end = floor(text, span.end).clamp(start, line_end);
         let line_text = &text[line_start..line_end];
-        Wrong {
+        LocatedError {
             path: path.to_owned(),
             line: text[..start].matches('\n').count() + 1,
             column: text[line_start..start].chars().count() + 1,
@@ -109,9 +112,9 @@ impl Wrong {
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for LocatedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Wrong { path, line, column, text, width, key, message, suggestion } = self;
+        let LocatedError { path, line, column, text, width, key, message, suggestion } = self;
         write!(f, "{}:{line}:{column}: ", path.display())?;
         if let Some(key) = key {
             write!(f, "{key}: ")?;
@@ -143,7 +146,7 @@ fn key(before: &str, line: &str) -> Option<String> {
 }
 
 /// The parser's message in terms of the configuration file instead of Rust.
-fn plain(message: &str) -> String {
+fn in_terms_of_the_file(message: &str) -> String {
     let message = message.trim().replace('\n', ", ");
     let expected = message.split_once(", expected ").map(|(_, expected)| expected);
     if message.starts_with("unknown field ") {

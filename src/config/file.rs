@@ -36,13 +36,13 @@ impl ConfigFile {
         default: Option<PathBuf>,
         reads: &mut dyn FnMut(&Path),
     ) -> Result<Self, ConfigError> {
-        let mut file = ConfigFile::unread(named, default);
+        let mut file = ConfigFile::with_defaults(named, default);
         file.reload(reads)?;
         Ok(file)
     }
 
     /// The built-in defaults, until the named file, or the file at `default`, is [read](Self::reload).
-    pub fn unread(named: Option<PathBuf>, default: Option<PathBuf>) -> Self {
+    pub fn with_defaults(named: Option<PathBuf>, default: Option<PathBuf>) -> Self {
         ConfigFile { named: named.is_some(), path: named.or(default), config: Config::default() }
     }
 

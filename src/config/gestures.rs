@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 /// The `[gestures]` table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Gestures {
+pub struct GestureOptions {
     /// Swipes of three and more fingers on a touchpad.
     pub touchpad: bool,
     /// Swipes of a finger from an edge of a touch screen.
     pub edges: bool,
 }
 
-impl Default for Gestures {
+impl Default for GestureOptions {
     fn default() -> Self {
-        Gestures { touchpad: true, edges: true }
+        GestureOptions { touchpad: true, edges: true }
     }
 }

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 
-use super::error::{LARGEST, Wrong};
-use super::text::parse;
+use super::error::{LARGEST, LocatedError};
+use super::parsing::parse;
 use super::{Config, ConfigError};
 use crate::bindings::{Chord, Modifier};
 use upbeat_record::files;
@@ -38,22 +38,22 @@ struct Includes {
 
 /// Reads the configuration at `path` and its included files. `reads` is called with each file before it is opened.
 pub(super) fn read(path: &Path, reads: &mut dyn FnMut(&Path)) -> Result<Config, ConfigError> {
-    let mut reading = Reading { reads, left: LARGEST, files: 0, open: Vec::new() };
+    let mut reading = IncludeReader { reads, left: LARGEST, files: 0, open: Vec::new() };
     let text = reading.text(path)?;
     let config = parse(path, &text)?;
     if config.include.is_empty() {
         return Ok(config);
     }
     let mut all = Table::new();
-    reading.gather(path, &text, &mut all)?;
+    reading.collect(path, &text, &mut all)?;
     let together = |message: String| ConfigError::Together { path: path.to_owned(), message };
     let config = Config::deserialize(Value::Table(all)).map_err(|error| together(error.message().to_owned()))?;
-    config.most_of_something().map_or(Ok(config), |(most, name)| {
+    config.exceeded_limit().map_or(Ok(config), |(most, name)| {
         Err(together(format!("more than {most} {name}, with those of the files that it includes")))
     })
 }
 
-struct Reading<'a> {
+struct IncludeReader<'a> {
     reads: &'a mut dyn FnMut(&Path),
     /// Bytes that may still be read.
     left: u64,
@@ -62,7 +62,7 @@ struct Reading<'a> {
     open: Vec<PathBuf>,
 }
 
-impl Reading<'_> {
+impl IncludeReader<'_> {
     fn text(&mut self, path: &Path) -> Result<String, ConfigError> {
         (self.reads)(path);
         self.files += 1;
@@ -78,15 +78,15 @@ impl Reading<'_> {
     }
 
     /// Adds the included files and then the options of the file at `path`, whose `text` is valid by itself.
-    fn gather(&mut self, path: &Path, text: &str, all: &mut Table) -> Result<(), ConfigError> {
-        self.open.push(real(path));
-        let wrong = |error: toml::de::Error| ConfigError::from(Wrong::new(path, text, &error));
+    fn collect(&mut self, path: &Path, text: &str, all: &mut Table) -> Result<(), ConfigError> {
+        self.open.push(canonical(path));
+        let wrong = |error: toml::de::Error| ConfigError::from(LocatedError::new(path, text, &error));
         for included in toml::from_str::<Includes>(text).map_err(wrong)?.include {
             self.include(path, text, &included, all)?;
         }
         let mut own: Table = toml::from_str(text).map_err(wrong)?;
         own.remove("include");
-        add(all, own, true);
+        merge(all, own, true);
         self.open.pop();
         Ok(())
     }
@@ -99,9 +99,9 @@ impl Reading<'_> {
         all: &mut Table,
     ) -> Result<(), ConfigError> {
         let name = included.get_ref();
-        let here = |message: String| ConfigError::from(Wrong::at(path, text, included.span(), message));
+        let here = |message: String| ConfigError::from(LocatedError::at(path, text, included.span(), message));
         let file = path.parent().unwrap_or(Path::new("")).join(name);
-        if self.open.contains(&real(&file)) {
+        if self.open.contains(&canonical(&file)) {
             return Err(here(format!("{name} would include itself")));
         }
         if self.open.len() > DEEPEST {
@@ -116,21 +116,21 @@ impl Reading<'_> {
             other => other,
         })?;
         parse(&file, &inner)?;
-        self.gather(&file, &inner, all)
+        self.collect(&file, &inner, all)
     }
 }
 
 /// The canonical path, which is the same for every name of a file.
-fn real(path: &Path) -> PathBuf {
+fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Adds the options of a later file to those before it.
-fn add(all: &mut Table, later: Table, is_top: bool) {
+fn merge(all: &mut Table, later: Table, is_top: bool) {
     for (name, value) in later {
         match (all.get_mut(&name), value) {
-            (Some(Value::Table(before)), Value::Table(chords)) if is_top && name == KEYS => add_keys(before, chords),
-            (Some(Value::Table(before)), Value::Table(value)) => add(before, value, false),
+            (Some(Value::Table(before)), Value::Table(chords)) if is_top && name == KEYS => merge_keys(before, chords),
+            (Some(Value::Table(before)), Value::Table(value)) => merge(before, value, false),
             (Some(Value::Array(before)), Value::Array(value))
                 if is_top && (ADDED.contains(&name.as_str()) || value.iter().all(Value::is_table)) =>
             {
@@ -142,9 +142,9 @@ fn add(all: &mut Table, later: Table, is_top: bool) {
 }
 
 /// Adds shortcuts; a chord replaces the same chord in another spelling.
-fn add_keys(before: &mut Table, later: Table) {
+fn merge_keys(before: &mut Table, later: Table) {
     for (name, value) in later {
-        let chord = |name: &str| name.parse::<Chord>().ok().map(|chord| chord.with_mod_as(Modifier::Super));
+        let chord = |name: &str| name.parse::<Chord>().ok().map(|chord| chord.resolve_mod(Modifier::Super));
         let own = chord(&name);
         let is_same = |other: &str| other == name || own.is_some() && chord(other) == own;
         let same: Vec<String> = before.keys().filter(|other| is_same(other)).cloned().collect();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_included_counts_before_what_the_file_says() {
+    fn included_files_count_as_if_above_the_file() {
         let folder = folder(&[
             (
                 "config.toml",
@@ -199,24 +199,24 @@ mod tests {
         assert_eq!(apps, ["a", "b"]);
         assert_eq!(config.autostart.lines().collect::<Vec<_>>(), ["one", "two"]);
         let chord = "Mod+Return".parse().unwrap();
-        assert_eq!(config.keys.0.get(&chord), Some(&crate::bindings::Action::None.into()));
+        assert_eq!(config.keys.0.get(&chord), Some(&crate::bindings::ShortcutAction::None.into()));
         assert_eq!(config.include, [""; 0]);
     }
 
     #[test]
-    fn keys_of_the_file_itself_replace_those_that_are_included_however_they_are_written() {
+    fn shortcuts_replace_included_shortcuts_in_any_spelling() {
         let folder = folder(&[
             ("config.toml", "include = [\"keys.toml\"]\n[keys]\n\"Mod+Alt+L\" = \"help\""),
             ("keys.toml", "[keys]\n\"super+alt+l\" = \"overview\""),
         ]);
         let keys = load(&folder).unwrap().keys.0;
-        assert_eq!(keys.get(&"Mod+Alt+L".parse().unwrap()), Some(&crate::bindings::Action::Help.into()));
+        assert_eq!(keys.get(&"Mod+Alt+L".parse().unwrap()), Some(&crate::bindings::ShortcutAction::Help.into()));
         let lock = "Super+Alt+L".parse().unwrap();
         assert_eq!(keys.get(&lock), crate::bindings::default_keys().get(&lock), "the included one is gone");
     }
 
     #[test]
-    fn every_file_is_told_of_before_it_is_looked_at_also_one_that_is_not_there() {
+    fn every_file_is_reported_before_it_is_opened_even_if_missing() {
         let folder = folder(&[("config.toml", "include = [\"a.toml\", \"missing.toml\"]"), ("a.toml", "")]);
         let mut told = Vec::new();
         read(&folder.path().join("config.toml"), &mut |path| told.push(path.file_name().unwrap().to_owned()))
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_where_it_is() {
+    fn errors_name_the_file_and_line() {
         wrong(
             &[("config.toml", "planes = true\ninclude = [\"gone.toml\"]")],
             &expect![[r#"
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_depth_nor_number_nor_size_is_without_end() {
+    fn depth_number_and_size_of_includes_are_limited() {
         let next = |number: usize| format!("include = [\"{}.toml\"]", number + 1);
         let files: Vec<_> = (0..20).map(|number| (format!("{number}.toml"), next(number))).collect();
         let mut files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();

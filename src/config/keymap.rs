@@ -2,7 +2,7 @@
 
 use smithay::input::keyboard::xkb;
 
-use super::Keyboard;
+use super::KeyboardOptions;
 
 /// XKB has no such keymap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,9 +10,9 @@ use super::Keyboard;
     "[keyboard]: there is no such keymap: layout \"{}\", variant \"{}\", model \"{}\", options \"{}\"",
     .0.layout, .0.variant, .0.model, .0.options
 )]
-pub struct NoSuchKeymap(pub Keyboard);
+pub struct NoSuchKeymap(pub KeyboardOptions);
 
-impl Keyboard {
+impl KeyboardOptions {
     /// Compiles the keymap from the system's data files. It takes some milliseconds.
     ///
     /// # Errors
@@ -35,8 +35,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_layout_that_nobody_has_is_named() {
-        let keyboard = |layout: &str| Keyboard { layout: layout.to_owned(), ..Keyboard::default() };
+    fn error_names_the_unknown_layout() {
+        let keyboard = |layout: &str| KeyboardOptions { layout: layout.to_owned(), ..KeyboardOptions::default() };
         assert_eq!(keyboard("us,de").check(), Ok(()));
         let error = keyboard("zz").check().unwrap_err().to_string();
         assert_eq!(error, "[keyboard]: there is no such keymap: layout \"zz\", variant \"\", model \"\", options \"\"");

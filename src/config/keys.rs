@@ -8,12 +8,12 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, SeqAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Program;
-use crate::bindings::{Action, Bound, Chord, Modifier, default_keys};
+use super::ProgramCommand;
+use crate::bindings::{Binding, Chord, Modifier, ShortcutAction, default_keys};
 
 /// The shortcuts, by chord.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keys(pub BTreeMap<Chord, Bound>);
+pub struct Keys(pub BTreeMap<Chord, Binding>);
 
 impl Default for Keys {
     fn default() -> Self {
@@ -27,16 +27,16 @@ pub struct KeysWhenLocked(pub BTreeSet<Chord>);
 
 /// A value that is written as a string.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Text<T>(T);
+struct StringValue<T>(T);
 
-impl<'de, T: std::str::FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
+impl<'de, T: std::str::FromStr<Err: fmt::Display>> Deserialize<'de> for StringValue<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map(Text).map_err(serde::de::Error::custom)
+        text.parse().map(StringValue).map_err(serde::de::Error::custom)
     }
 }
 
-impl<T: ToString> Serialize for Text<T> {
+impl<T: ToString> Serialize for StringValue<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0.to_string())
     }
@@ -45,10 +45,10 @@ impl<T: ToString> Serialize for Text<T> {
 /// A shortcut with options: a table in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Table {
-    r#do: Option<Text<Action>>,
+struct ShortcutTable {
+    r#do: Option<StringValue<ShortcutAction>>,
     /// A program to run, instead of `do`.
-    run: Option<Program>,
+    run: Option<ProgramCommand>,
     #[serde(default)]
     repeat: bool,
     #[serde(default)]
@@ -59,37 +59,37 @@ struct Table {
 }
 
 /// A shortcut in any of its forms: an action, a program with its arguments, or a table.
-struct Said(Bound);
+struct ShortcutEntry(Binding);
 
-impl<'de> Deserialize<'de> for Said {
+impl<'de> Deserialize<'de> for ShortcutEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Said;
+            type Value = ShortcutEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an action, a list of a program and its arguments, or a table with `do`")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Said, E> {
-                text.parse::<Action>().map(|action| Said(action.into())).map_err(E::custom)
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<ShortcutEntry, E> {
+                text.parse::<ShortcutAction>().map(|action| ShortcutEntry(action.into())).map_err(E::custom)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, words: A) -> Result<Said, A::Error> {
-                let Program(line) = Program::deserialize(SeqAccessDeserializer::new(words))?;
-                Ok(Said(Action::Run(line).into()))
+            fn visit_seq<A: SeqAccess<'de>>(self, words: A) -> Result<ShortcutEntry, A::Error> {
+                let ProgramCommand(line) = ProgramCommand::deserialize(SeqAccessDeserializer::new(words))?;
+                Ok(ShortcutEntry(ShortcutAction::Run(line).into()))
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Said, A::Error> {
-                let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                let Table { r#do, run, repeat, locked, inhibited, about } = table;
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<ShortcutEntry, A::Error> {
+                let table = ShortcutTable::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                let ShortcutTable { r#do, run, repeat, locked, inhibited, about } = table;
                 let action = match (r#do, run) {
-                    (Some(Text(action)), None) => action,
-                    (None, Some(Program(line))) => Action::Run(line),
+                    (Some(StringValue(action)), None) => action,
+                    (None, Some(ProgramCommand(line))) => ShortcutAction::Run(line),
                     (Some(_), Some(_)) => return Err(A::Error::custom("expected either `do` or `run`, not both")),
                     (None, None) => return Err(A::Error::custom("expected an action: `do` or `run` is missing")),
                 };
-                Ok(Said(Bound {
+                Ok(ShortcutEntry(Binding {
                     action,
                     repeats: repeat,
                     when_locked: locked,
@@ -102,18 +102,18 @@ impl<'de> Deserialize<'de> for Said {
     }
 }
 
-impl Serialize for Said {
+impl Serialize for ShortcutEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Bound { action, repeats, when_locked, when_inhibited, about } = &self.0;
+        let Binding { action, repeats, when_locked, when_inhibited, about } = &self.0;
         let listed = match action {
-            Action::Run(line) if !line.is_plain() => Some(Program(line.clone())),
+            ShortcutAction::Run(line) if !line.is_plain() => Some(ProgramCommand(line.clone())),
             _ => None,
         };
-        if listed.is_none() && self.0 == Bound::from(action.clone()) {
+        if listed.is_none() && self.0 == Binding::from(action.clone()) {
             return serializer.serialize_str(&action.to_string());
         }
-        Table {
-            r#do: listed.is_none().then(|| Text(action.clone())),
+        ShortcutTable {
+            r#do: listed.is_none().then(|| StringValue(action.clone())),
             run: listed,
             repeat: *repeats,
             locked: *when_locked,
@@ -127,16 +127,16 @@ impl Serialize for Said {
 /// The chords of one file, with their spelling. Two spellings of the same keys are refused, because one of them would
 /// have no effect.
 #[derive(Default)]
-struct Spelled(BTreeMap<Chord, String>);
+struct ChordSpellings(BTreeMap<Chord, String>);
 
-impl<'de> DeserializeSeed<'de> for &mut Spelled {
+impl<'de> DeserializeSeed<'de> for &mut ChordSpellings {
     type Value = Chord;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Chord, D::Error> {
         let text = String::deserialize(deserializer)?;
         let chord: Chord = text.parse().map_err(D::Error::custom)?;
         // On displays `Mod` is Super. A nested session, where it is Alt, reads the same file, so Super is assumed.
-        match self.0.entry(chord.with_mod_as(Modifier::Super)) {
+        match self.0.entry(chord.resolve_mod(Modifier::Super)) {
             Entry::Occupied(other) => {
                 Err(D::Error::custom(format!("\"{text}\" and \"{}\" are the same keys", other.get())))
             }
@@ -159,9 +159,9 @@ impl<'de> Deserialize<'de> for Keys {
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
-                let (mut keys, mut spelled) = (default_keys(), Spelled::default());
+                let (mut keys, mut spelled) = (default_keys(), ChordSpellings::default());
                 while let Some(chord) = map.next_key_seed(&mut spelled)? {
-                    keys.insert(chord, map.next_value::<Said>()?.0);
+                    keys.insert(chord, map.next_value::<ShortcutEntry>()?.0);
                 }
                 Ok(Keys(keys))
             }
@@ -172,13 +172,13 @@ impl<'de> Deserialize<'de> for Keys {
 
 impl Serialize for Keys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(chord, bound)| (chord.to_string(), Said(bound.clone()))))
+        serializer.collect_map(self.0.iter().map(|(chord, bound)| (chord.to_string(), ShortcutEntry(bound.clone()))))
     }
 }
 
 impl<'de> Deserialize<'de> for KeysWhenLocked {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let said: BTreeSet<Text<Chord>> = BTreeSet::deserialize(deserializer)?;
+        let said: BTreeSet<StringValue<Chord>> = BTreeSet::deserialize(deserializer)?;
         Ok(KeysWhenLocked(said.into_iter().map(|chord| chord.0).collect()))
     }
 }

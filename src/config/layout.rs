@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::shell::strips::Mode;
+use crate::shell::tiling::TilingMode;
 
 /// How the windows of a workspace are arranged unless the user switches its layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LayoutWish {
+pub enum LayoutOption {
     /// Columns on the displays of this machine, floating elsewhere.
     Auto,
     /// In columns beside each other.
@@ -17,13 +17,13 @@ pub enum LayoutWish {
     Floating,
 }
 
-impl LayoutWish {
+impl LayoutOption {
     /// The layout for the displays of this machine, or for any other display.
-    pub const fn mode(self, on_displays: bool) -> Mode {
+    pub const fn mode(self, on_displays: bool) -> TilingMode {
         match self {
-            LayoutWish::Auto if on_displays => Mode::Strip,
-            LayoutWish::Strip => Mode::Strip,
-            LayoutWish::Auto | LayoutWish::Floating => Mode::Floating,
+            LayoutOption::Auto if on_displays => TilingMode::Strip,
+            LayoutOption::Strip => TilingMode::Strip,
+            LayoutOption::Auto | LayoutOption::Floating => TilingMode::Floating,
         }
     }
 }
@@ -31,7 +31,7 @@ impl LayoutWish {
 /// How a window gets the focus, besides shortcuts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FocusWish {
+pub enum FocusOption {
     /// By a press of a button or a finger.
     #[default]
     Click,

@@ -10,25 +10,25 @@ const LONGEST: i64 = 32_768;
 /// A width or a height: 1 to 32768 logical pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]
-pub struct Length(i32);
+pub struct WindowLength(i32);
 
-impl Length {
+impl WindowLength {
     pub const fn pixels(self) -> i32 {
         self.0
     }
 }
 
-impl TryFrom<i64> for Length {
+impl TryFrom<i64> for WindowLength {
     type Error = ValueError;
 
     fn try_from(length: i64) -> Result<Self, ValueError> {
         let wrong = ValueError("expected 1 to 32768 pixels, such as 640");
-        i32::try_from(length).ok().filter(|_| (1..=LONGEST).contains(&length)).map(Length).ok_or(wrong)
+        i32::try_from(length).ok().filter(|_| (1..=LONGEST).contains(&length)).map(WindowLength).ok_or(wrong)
     }
 }
 
-impl From<Length> for i64 {
-    fn from(length: Length) -> i64 {
+impl From<WindowLength> for i64 {
+    fn from(length: WindowLength) -> i64 {
         length.0.into()
     }
 }

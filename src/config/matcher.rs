@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
-use super::value::LONGEST;
-use super::{Pattern, ValueError, effort};
+use super::values::LONGEST;
+use super::{ValueError, WildcardPattern, match_budget};
 
 /// How many bytes of a text are matched at its beginning and at its end, because titles may be far longer. Browsers put
 /// their own words at the end.
@@ -24,25 +24,25 @@ const SLASH: char = '/';
 /// A condition on a text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Matcher {
-    /// The whole text matches the [`Pattern`].
-    Pattern(Pattern),
+pub enum TextMatcher {
+    /// The whole text matches the [`WildcardPattern`].
+    Pattern(WildcardPattern),
     /// The expression is found somewhere in the text.
     Expression(Regex),
 }
 
-impl PartialEq for Matcher {
+impl PartialEq for TextMatcher {
     fn eq(&self, other: &Self) -> bool {
         String::from(self.clone()) == String::from(other.clone())
     }
 }
 
-impl Matcher {
+impl TextMatcher {
     pub fn matches(&self, text: &str) -> bool {
         let text = shortened(text);
         match self {
-            Matcher::Pattern(pattern) => pattern.matches(&text),
-            Matcher::Expression(expression) => expression.is_match(&text),
+            TextMatcher::Pattern(pattern) => pattern.matches(&text),
+            TextMatcher::Expression(expression) => expression.is_match(&text),
         }
     }
 }
@@ -62,20 +62,20 @@ fn shortened(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{LEFT_OUT}{}", &text[..first], &text[last..]))
 }
 
-impl TryFrom<String> for Matcher {
+impl TryFrom<String> for TextMatcher {
     type Error = ValueError;
 
     fn try_from(text: String) -> Result<Self, ValueError> {
         let inner = text.strip_prefix(SLASH).and_then(|rest| rest.strip_suffix(SLASH));
-        let Some(inner) = inner else { return Pattern::try_from(text).map(Matcher::Pattern) };
+        let Some(inner) = inner else { return WildcardPattern::try_from(text).map(TextMatcher::Pattern) };
         if inner.len() > LONGEST {
             return Err(ValueError("expected a regular expression of at most 256 bytes"));
         }
         // Only sizes that the budget allows are compiled.
-        for size in SIZES.into_iter().filter(|size| *size <= effort::left()) {
+        for size in SIZES.into_iter().filter(|size| *size <= match_budget::remaining()) {
             match RegexBuilder::new(inner).size_limit(size).dfa_size_limit(MOST_MEMORY).build() {
-                Ok(expression) if effort::take(size) => return Ok(Matcher::Expression(expression)),
-                Ok(_) => return Err(ValueError(effort::TOO_MUCH)),
+                Ok(expression) if match_budget::spend(size) => return Ok(TextMatcher::Expression(expression)),
+                Ok(_) => return Err(ValueError(match_budget::TOO_MUCH)),
                 Err(regex::Error::CompiledTooBig(_)) => {}
                 Err(_) => {
                     return Err(ValueError(
@@ -84,16 +84,20 @@ impl TryFrom<String> for Matcher {
                 }
             }
         }
-        let is_alone_too_large = effort::left() >= SIZES[SIZES.len() - 1];
-        Err(ValueError(if is_alone_too_large { "expected a smaller regular expression" } else { effort::TOO_MUCH }))
+        let is_alone_too_large = match_budget::remaining() >= SIZES[SIZES.len() - 1];
+        Err(ValueError(if is_alone_too_large {
+            "expected a smaller regular expression"
+        } else {
+            match_budget::TOO_MUCH
+        }))
     }
 }
 
-impl From<Matcher> for String {
-    fn from(matcher: Matcher) -> String {
+impl From<TextMatcher> for String {
+    fn from(matcher: TextMatcher) -> String {
         match matcher {
-            Matcher::Pattern(pattern) => pattern.into(),
-            Matcher::Expression(expression) => format!("{SLASH}{}{SLASH}", expression.as_str()),
+            TextMatcher::Pattern(pattern) => pattern.into(),
+            TextMatcher::Expression(expression) => format!("{SLASH}{}{SLASH}", expression.as_str()),
         }
     }
 }
@@ -104,17 +108,17 @@ mod tests {
 
     use super::*;
 
-    fn matcher(text: &str) -> Matcher {
-        Matcher::try_from(text.to_owned()).unwrap()
+    fn matcher(text: &str) -> TextMatcher {
+        TextMatcher::try_from(text.to_owned()).unwrap()
     }
 
     #[test]
-    fn expressions_are_found_anywhere_and_patterns_are_all_of_it() {
+    fn expressions_match_anywhere_and_patterns_match_the_whole_text() {
         assert!(matcher("/picture.in/").matches("A picture-in-picture"));
         assert!(!matcher("/^picture$/").matches("A picture"));
         assert!(matcher("A *").matches("A picture") && !matcher("picture").matches("A picture"));
         for wrong in ["/(/", "", "/(?:a{1000}){1000}/"] {
-            assert!(Matcher::try_from(wrong.to_owned()).is_err(), "{wrong}");
+            assert!(TextMatcher::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
     }
 
@@ -131,11 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn usual_expressions_are_small_and_there_is_an_end_to_them() {
+    fn usual_expressions_are_cheap_and_the_budget_is_limited() {
         let effort = |text: &str| {
-            effort::begin();
+            match_budget::reset_budget();
             matcher(text);
-            effort::MOST - effort::left()
+            match_budget::MOST - match_budget::remaining()
         };
         let usual =
             ["/^Picture.in.Picture$/", "/(?i)private browsing/", r"/^\d+ messages?/", "/- (YouTube|Vimeo|Twitch) -/"];
@@ -144,14 +148,14 @@ mod tests {
         }
         assert!(effort(r"/^\w+@\w+:/") <= 128 << 10, "{}", effort(r"/^\w+@\w+:/"));
         assert_eq!((effort("*gnome*"), effort("a?c*")), (0, 0));
-        effort::begin();
-        let taken = (0..10_000).take_while(|_| Matcher::try_from(r"/\w{2}x/".to_owned()).is_ok()).count();
+        match_budget::reset_budget();
+        let taken = (0..10_000).take_while(|_| TextMatcher::try_from(r"/\w{2}x/".to_owned()).is_ok()).count();
         assert!((1..64).contains(&taken), "{taken}");
-        let refused = Matcher::try_from(r"/\w{2}x/".to_owned()).unwrap_err().to_string();
+        let refused = TextMatcher::try_from(r"/\w{2}x/".to_owned()).unwrap_err().to_string();
         assert!(refused.contains("fewer or smaller expressions"), "{refused}");
-        effort::begin();
+        match_budget::reset_budget();
         for wrong in [format!("/{}/", "a".repeat(257)), "a".repeat(257)] {
-            let refused = Matcher::try_from(wrong).unwrap_err().to_string();
+            let refused = TextMatcher::try_from(wrong).unwrap_err().to_string();
             assert!(refused.contains("at most 256 bytes"), "{refused}");
         }
     }
@@ -161,7 +165,7 @@ mod tests {
     #[ignore = "prints a measurement and asserts nothing"]
     fn cost_of_the_worst_rules() {
         use super::super::{Config, WindowRule};
-        use crate::shell::wishes::Named;
+        use crate::shell::window_rules::WindowProperties;
         let plain = format!("app-id = '*{0}b*{0}*'\ntag = '*{0}b*'\ntitle = '*{0}b*'", "a".repeat(100));
         let measure = |name: &str, rules: Vec<String>| {
             let all = |count: usize| {
@@ -180,7 +184,7 @@ mod tests {
             let long = "a".repeat(512);
             let begun = std::time::Instant::now();
             for title in titles.iter().flat_map(|title| [title, &long]) {
-                let named = Named {
+                let named = WindowProperties {
                     app_id: &long,
                     title,
                     tag: &long,
@@ -190,7 +194,7 @@ mod tests {
                     is_fullscreen: false,
                     is_maximised: false,
                 };
-                std::hint::black_box(WindowRule::settle(&config.windows, &named, &[]));
+                std::hint::black_box(WindowRule::apply_rules(&config.windows, &named, &[]));
             }
             println!("{name}: {} us a title, {count} rules", begun.elapsed().as_micros() / 200);
         };
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_megabyte_of_title_and_an_expression_that_would_backtrack_are_done_at_once() {
+    fn huge_title_and_backtracking_expression_are_matched_quickly() {
         let title = "a".repeat(1 << 20);
         let begun = std::time::Instant::now();
         assert!(!matcher("/^(a+)+$x/").matches(&title));
@@ -216,8 +220,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in "(?s)/?.{0,20}/?", title in "(?s).{0,40}") {
-            effort::begin();
-            if let Ok(matcher) = Matcher::try_from(text) {
+            match_budget::reset_budget();
+            if let Ok(matcher) = TextMatcher::try_from(text) {
                 matcher.matches(&title);
             }
         }

@@ -10,7 +10,7 @@ pub mod clients;
 mod default;
 mod device;
 pub mod effects;
-mod effort;
+mod entry_limits;
 mod error;
 mod file;
 mod gestures;
@@ -20,41 +20,41 @@ mod keys;
 mod layers;
 mod layout;
 mod length;
+mod match_budget;
 mod matcher;
+mod parsing;
 mod programs;
 pub mod screenshots;
 mod scroll;
-mod size;
 mod starter;
-mod text;
-mod value;
+mod values;
 pub mod watch;
 mod windows;
 
-pub use animations::Animations;
-pub use clients::{Limits, Privileges};
-pub use device::{Acceleration, AccelerationProfile, Cursor, DeviceRule, Keyboard, PointerSettings};
-pub use effects::Effects;
+pub use animations::AnimationSettings;
+pub use clients::{ClientLimits, PrivilegeOptions};
+pub use device::{Acceleration, AccelerationProfile, CursorOptions, DeviceRule, KeyboardOptions, PointerSettings};
+pub use effects::EffectOptions;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
-pub use gestures::Gestures;
+pub use gestures::GestureOptions;
 pub use keymap::NoSuchKeymap;
 pub use keys::{Keys, KeysWhenLocked};
 pub use layers::LayerRule;
-pub use layout::{FocusWish, LayoutWish};
-pub use matcher::Matcher;
-pub use programs::{Autostart, Environment, Program};
-pub use screenshots::{PictureFolder, Screenshots};
-pub use scroll::Scroll;
+pub use layout::{FocusOption, LayoutOption};
+pub use matcher::TextMatcher;
+pub use parsing::parse;
+pub use programs::{Autostart, Environment, ProgramCommand};
+pub use screenshots::{PictureFolder, ScreenshotOptions};
+pub use scroll::ScrollSettings;
 use serde::{Deserialize, Serialize};
 pub use starter::{StarterError, write_starter};
-pub use text::parse;
-pub use value::{Colour, Pattern, Percent, Scale, ValueError};
+pub use values::{OutputScale, Percent, RgbColour, ValueError, WildcardPattern};
 pub use windows::WindowRule;
 
-use crate::shell::workspaces::Number;
-use crate::turn::Turn;
-pub use upbeat_record::ipc::message::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
+use crate::output_transform::OutputTransform;
+use crate::shell::workspaces::WorkspaceNumber;
+pub use upbeat_record::ipc::message::{DEFAULT_REFRESH, ModeError, OutputMode, RefreshRate};
 use upbeat_timing::pacing::PacingWish;
 
 /// All options of the file.
@@ -69,66 +69,66 @@ pub struct Config {
     /// Which share of frames may be late.
     pub miss_budget: MissBudgets,
     /// The colour behind all windows.
-    pub background: Colour,
+    pub background: RgbColour,
     /// Whether an empty desktop shows a hint about shortcuts.
     pub hint: bool,
     /// How the windows of workspaces are arranged.
-    pub layout: LayoutWish,
+    pub layout: LayoutOption,
     /// How a window gets the focus.
-    pub focus: FocusWish,
+    pub focus: FocusOption,
     /// Whether planes of a display show client buffers.
     pub planes: bool,
     /// Whether windows open and move without animation.
     pub reduced_motion: bool,
     /// Timing mechanisms that can be switched off.
-    pub timing: Timing,
+    pub timing: TimingOptions,
     /// Views that the compositor scrolls for clients.
-    pub scroll: Scroll,
+    pub scroll: ScrollSettings,
     /// Content that the compositor places for clients as late as possible.
-    pub late_latch: LateLatch,
+    pub late_latch: LateLatchOptions,
     /// How windows open and move without `reduced-motion`.
-    pub animations: Animations,
+    pub animations: AnimationSettings,
     /// Shadows, corners, blur and marks of windows.
-    pub effects: Effects,
-    pub keyboard: Keyboard,
+    pub effects: EffectOptions,
+    pub keyboard: KeyboardOptions,
     pub keys: Keys,
     /// Mice and other pointing devices (on the displays of this machine).
     pub mouse: PointerSettings,
     /// Touchpads (on the displays of this machine).
     pub touchpad: PointerSettings,
     /// Swipes that are the session's own.
-    pub gestures: Gestures,
-    pub cursor: Cursor,
+    pub gestures: GestureOptions,
+    pub cursor: CursorOptions,
     /// Support for X11 programs.
-    pub x11: X11,
+    pub x11: X11Options,
     /// The program of the shortcut for a terminal.
-    pub terminal: Program,
+    pub terminal: ProgramCommand,
     /// Shortcuts that work while the session is locked, too.
     pub keys_when_locked: KeysWhenLocked,
     /// Which privileged protocols clients may use.
-    pub privileges: Privileges,
+    pub privileges: PrivilegeOptions,
     /// Resource limits of one client.
-    pub limits: Limits,
+    pub limits: ClientLimits,
     /// Programs that start with the session.
     pub autostart: Autostart,
     /// Environment variables of the programs that the session starts.
     pub environment: Environment,
     /// The folder of screenshots, and whether they are copied to the clipboard.
-    pub screenshots: Screenshots,
+    pub screenshots: ScreenshotOptions,
     /// Rules for outputs, by name; where several match, the later one counts.
-    #[serde(rename = "output", deserialize_with = "effort::rules")]
+    #[serde(rename = "output", deserialize_with = "match_budget::rules")]
     pub outputs: Vec<OutputRule>,
     /// Rules for mice and touchpads, by name; where several match, the later one counts.
-    #[serde(rename = "device", deserialize_with = "effort::rules")]
+    #[serde(rename = "device", deserialize_with = "match_budget::rules")]
     pub devices: Vec<DeviceRule>,
     /// Rules for applications, by app id; where several match, the later one counts.
-    #[serde(rename = "app", deserialize_with = "effort::rules")]
+    #[serde(rename = "app", deserialize_with = "match_budget::rules")]
     pub apps: Vec<AppRule>,
     /// Rules for windows; where several match, the later one counts.
-    #[serde(rename = "window", deserialize_with = "effort::rules")]
+    #[serde(rename = "window", deserialize_with = "match_budget::rules")]
     pub windows: Vec<WindowRule>,
     /// Rules for layer surfaces; where several match, the later one counts.
-    #[serde(rename = "layer", deserialize_with = "effort::rules")]
+    #[serde(rename = "layer", deserialize_with = "match_budget::rules")]
     pub layers: Vec<LayerRule>,
 }
 
@@ -146,7 +146,7 @@ pub struct MissBudgets {
 /// Timing mechanisms that can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Timing {
+pub struct TimingOptions {
     /// Whether content is latched early once all of it has arrived.
     pub early_latch: bool,
     /// Whether clients that ask for it get predicted positions of pointers, fingers and pens.
@@ -160,7 +160,7 @@ pub struct Timing {
 /// Content that the compositor places for clients as late as possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct LateLatch {
+pub struct LateLatchOptions {
     /// Whether clients may have surfaces that follow the pointer.
     pub followers: bool,
     /// Whether clients may write into the buffer on screen, ahead of the beam.
@@ -170,7 +170,7 @@ pub struct LateLatch {
 /// Support for X11 programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct X11 {
+pub struct X11Options {
     /// The program that serves as X server, started when the first X11 program connects; empty for none.
     pub satellite: String,
 }
@@ -180,7 +180,7 @@ pub struct X11 {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OutputRule {
     /// Matches outputs, such as `HEADLESS-1` or `DP-*`, or monitors, such as `DEL DELL U2720Q 2MK7Z13`.
-    pub name: Pattern,
+    pub name: WildcardPattern,
     /// Whether it is on.
     pub enabled: Option<bool>,
     /// Size in physical pixels and refresh rate in Hz.
@@ -188,9 +188,9 @@ pub struct OutputRule {
     /// Left and top edge in logical pixels.
     pub position: Option<(i32, i32)>,
     /// Physical pixels per logical pixel.
-    pub scale: Option<Scale>,
+    pub scale: Option<OutputScale>,
     /// How the image is turned on the panel.
-    pub transform: Option<Turn>,
+    pub transform: Option<OutputTransform>,
     pub pacing: Option<PacingWish>,
 }
 
@@ -199,7 +199,7 @@ pub struct OutputRule {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AppRule {
     /// Matches app ids, such as `foot` or `org.gnome.*`.
-    pub app_id: Pattern,
+    pub app_id: WildcardPattern,
     pub pacing: Option<PacingWish>,
     /// Which share of their frames may be late.
     pub miss_budget: Option<MissBudgetRule>,
@@ -209,7 +209,7 @@ pub struct AppRule {
     /// Whether they get predicted positions of pointers, fingers and pens.
     pub predicted_input: Option<bool>,
     /// The workspace of their output on which their windows open.
-    pub workspace: Option<Number>,
+    pub workspace: Option<WorkspaceNumber>,
     /// Whether screen captures contain them; otherwise they are black there.
     pub capture: Option<bool>,
 }
@@ -234,9 +234,9 @@ pub struct OutputSettings {
     /// `None`: to the right of the other outputs.
     pub position: Option<(i32, i32)>,
     /// Physical pixels per logical pixel; `None`: guessed from its size.
-    pub scale: Option<Scale>,
+    pub scale: Option<OutputScale>,
     /// How the image is turned on the panel.
-    pub turn: Turn,
+    pub turn: OutputTransform,
     pub pacing: PacingWish,
 }
 
@@ -252,7 +252,7 @@ pub struct AppSettings {
     /// Whether it gets predicted positions of devices; `None`: the general setting.
     pub predicted_input: Option<bool>,
     /// The workspace on which its windows open; `None`: the visible one.
-    pub workspace: Option<Number>,
+    pub workspace: Option<WorkspaceNumber>,
     /// Whether screen captures contain its windows.
     pub capture: bool,
 }
@@ -265,7 +265,7 @@ impl Config {
             mode: None,
             position: None,
             scale: None,
-            turn: Turn::NORMAL,
+            turn: OutputTransform::NORMAL,
             pacing: self.pacing,
         };
         let is_meant =
@@ -290,7 +290,7 @@ impl Config {
 
 impl AppSettings {
     /// The settings of the application with `app_id`. `miss_budget`: the general one.
-    pub fn settle(rules: &[AppRule], app_id: &str, miss_budget: MissBudgets) -> Self {
+    pub fn apply_rules(rules: &[AppRule], app_id: &str, miss_budget: MissBudgets) -> Self {
         let start = AppSettings {
             pacing: None,
             miss_budget,

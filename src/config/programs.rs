@@ -11,35 +11,35 @@ use crate::bindings::CommandLine;
 
 /// A program and its arguments: a string with blanks between them, or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program(pub CommandLine);
+pub struct ProgramCommand(pub CommandLine);
 
-impl<'de> Deserialize<'de> for Program {
+impl<'de> Deserialize<'de> for ProgramCommand {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Words;
-        impl<'de> Visitor<'de> for Words {
-            type Value = Program;
+        struct ProgramVisitor;
+        impl<'de> Visitor<'de> for ProgramVisitor {
+            type Value = ProgramCommand;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a program with its arguments")
             }
 
-            fn visit_str<E: serde::de::Error>(self, line: &str) -> Result<Program, E> {
-                line.parse().map(Program).map_err(E::custom)
+            fn visit_str<E: serde::de::Error>(self, line: &str) -> Result<ProgramCommand, E> {
+                line.parse().map(ProgramCommand).map_err(E::custom)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Program, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ProgramCommand, A::Error> {
                 let mut words: Vec<String> = Vec::new();
                 while let Some(word) = list.next_element()? {
                     words.push(word);
                 }
-                CommandLine::of(words).map(Program).map_err(A::Error::custom)
+                CommandLine::of(words).map(ProgramCommand).map_err(A::Error::custom)
             }
         }
-        deserializer.deserialize_any(Words)
+        deserializer.deserialize_any(ProgramVisitor)
     }
 }
 
-impl Serialize for Program {
+impl Serialize for ProgramCommand {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.is_plain() {
             serializer.serialize_str(&self.0.to_string())

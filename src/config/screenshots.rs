@@ -8,16 +8,16 @@ use super::ValueError;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Screenshots {
+pub struct ScreenshotOptions {
     /// The folder that they are written to.
     pub folder: PictureFolder,
     /// Whether they are copied to the clipboard.
     pub clipboard: bool,
 }
 
-impl Default for Screenshots {
+impl Default for ScreenshotOptions {
     fn default() -> Self {
-        Screenshots { folder: PictureFolder::default(), clipboard: true }
+        ScreenshotOptions { folder: PictureFolder::default(), clipboard: true }
     }
 }
 

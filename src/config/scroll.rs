@@ -9,7 +9,7 @@ use upbeat_timing::scroll::SupplySettings;
 /// The `[scroll]` table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Scroll {
+pub struct ScrollSettings {
     /// Whether clients may have views that the compositor scrolls.
     pub views: bool,
     /// How many pixels all views of one client may have rendered together.
@@ -18,13 +18,13 @@ pub struct Scroll {
     pub ahead: ViewsAhead,
 }
 
-impl Default for Scroll {
+impl Default for ScrollSettings {
     fn default() -> Self {
-        Scroll { views: true, budget: Megapixels::default(), ahead: ViewsAhead::default() }
+        ScrollSettings { views: true, budget: Megapixels::default(), ahead: ViewsAhead::default() }
     }
 }
 
-impl Scroll {
+impl ScrollSettings {
     /// The limits for the views of one client.
     pub fn supply(&self) -> SupplySettings {
         SupplySettings::with_budget((self.budget.0 * 1e6) as i64).ahead_by(self.ahead.0)

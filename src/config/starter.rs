@@ -39,14 +39,14 @@ fn try_write(path: &Path) -> io::Result<bool> {
         std::fs::create_dir_all(folder)?;
     }
     match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(text().as_bytes()).map(|()| true),
+        Ok(mut file) => file.write_all(commented_out_defaults().as_bytes()).map(|()| true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
     }
 }
 
 /// The documentation with every option commented out.
-fn text() -> String {
+fn commented_out_defaults() -> String {
     // The head of the documentation says where it is read from; `HEAD` replaces it.
     let body = DOCUMENTED.split_once("\n\n").map_or(DOCUMENTED, |(_, body)| body);
     let mut text = format!("{HEAD}\n");
@@ -63,11 +63,11 @@ mod tests {
     use crate::config::{Config, parse};
 
     #[test]
-    fn it_says_nothing_until_a_hash_is_removed_and_then_what_it_said() {
+    fn starter_file_sets_nothing_until_options_are_uncommented() {
         let path = Path::new("config.toml");
-        assert_eq!(parse(path, &text()).unwrap(), Config::default());
-        assert!(text().lines().all(|line| line.is_empty() || line.starts_with('#')));
-        let used: String = text()
+        assert_eq!(parse(path, &commented_out_defaults()).unwrap(), Config::default());
+        assert!(commented_out_defaults().lines().all(|line| line.is_empty() || line.starts_with('#')));
+        let used: String = commented_out_defaults()
             .lines()
             .map(|line| line.strip_prefix('#').filter(|line| !line.starts_with([' ', '#'])).unwrap_or(""))
             .flat_map(|line| [line, "\n"])
@@ -77,11 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_never_written_over() {
+    fn existing_file_is_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/upbeat/config.toml");
         assert!(write_starter(&path).unwrap());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), text());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), commented_out_defaults());
         std::fs::write(&path, "mine").unwrap();
         assert!(!write_starter(&path).unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");

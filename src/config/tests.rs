@@ -4,7 +4,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 
-use super::text::parse;
+use super::parsing::parse;
 use super::*;
 use crate::guard::{Kind, Privilege};
 use upbeat_timing::estimator::MissBudget;
@@ -135,10 +135,13 @@ fn a_rule_finds_an_output_by_its_connector_or_by_its_monitor() {
         "#,
     );
     let known = config.output("DP-1", Some("DEL DELL U2720Q 2MK7Z13"));
-    assert_eq!((known.scale.map(Scale::factor), known.turn.to_string().as_str()), (Some(1.5), "90"));
+    assert_eq!((known.scale.map(OutputScale::factor), known.turn.to_string().as_str()), (Some(1.5), "90"));
     let elsewhere = config.output("HDMI-A-1", Some("DEL DELL U2720Q 2MK7Z13"));
     assert_eq!((elsewhere.scale, elsewhere.turn.to_string().as_str()), (None, "90"));
-    assert_eq!(config.output("DP-1", Some("GSM LG HDR 4K 0x00000001")).turn, crate::turn::Turn::NORMAL);
+    assert_eq!(
+        config.output("DP-1", Some("GSM LG HDR 4K 0x00000001")).turn,
+        crate::output_transform::OutputTransform::NORMAL
+    );
 }
 
 #[test]
@@ -157,9 +160,12 @@ fn the_later_rule_counts_option_by_option() {
         "#,
     );
     let first = config.output("HEADLESS-1", None);
-    assert_eq!((first.scale.map(Scale::factor), first.pacing, first.mode), (Some(2.0), PacingWish::VsyncLate, None));
+    assert_eq!(
+        (first.scale.map(OutputScale::factor), first.pacing, first.mode),
+        (Some(2.0), PacingWish::VsyncLate, None)
+    );
     let second = config.output("HEADLESS-2", None);
-    assert_eq!((second.scale.map(Scale::factor), second.pacing), (Some(2.0), PacingWish::Auto));
+    assert_eq!((second.scale.map(OutputScale::factor), second.pacing), (Some(2.0), PacingWish::Auto));
     assert_eq!(second.mode, "800x600@75".parse().ok());
     assert_eq!(Config::default().output("DP-1", None).pacing, PacingWish::Auto);
     assert_eq!(Config::default().output("DP-1", None).scale, None, "it is guessed");
@@ -178,7 +184,7 @@ fn an_app_keeps_the_sessions_budget_unless_a_rule_says_otherwise() {
         miss-budget = { interactive = 5 }
         "#,
     );
-    let app = |app_id: &str| AppSettings::settle(&config.apps, app_id, config.miss_budget);
+    let app = |app_id: &str| AppSettings::apply_rules(&config.apps, app_id, config.miss_budget);
     assert_eq!(app("mpv").pacing, Some(PacingWish::Vsync));
     assert_eq!(app("mpv").miss_budget.free_running.miss_budget(), MissBudget::per_mille(20));
     assert_eq!(app("game.one").miss_budget.interactive.miss_budget(), MissBudget::per_mille(50));
@@ -324,7 +330,7 @@ fn an_error_names_file_line_column_option_and_what_was_expected() {
 
 #[test]
 fn in_one_line_what_was_meant_is_said_instead_of_all_that_is_possible() {
-    let sentence = |text| parse(Path::new("c.toml"), text).unwrap_err().sentence();
+    let sentence = |text| parse(Path::new("c.toml"), text).unwrap_err().one_line();
     assert_eq!(sentence("pacng = 1"), "c.toml:1:1: pacng: no such option (did you mean `pacing`?)");
     assert_eq!(sentence("pacing = \"vsnc\""), "c.toml:1:10: pacing: unknown word `vsnc` (did you mean `vsync`?)");
     assert!(sentence("pacing = \"fast\"").contains("expected one of `vsync`"));
@@ -333,7 +339,7 @@ fn in_one_line_what_was_meant_is_said_instead_of_all_that_is_possible() {
 
 #[test]
 fn shadows_and_corners_are_where_a_gpu_draws_unless_something_else_is_said() {
-    let effects = |text: &str| config(&format!("[effects]\n{text}")).effects.drawn();
+    let effects = |text: &str| config(&format!("[effects]\n{text}")).effects.to_shell();
     let usual = effects("");
     assert_eq!((usual.shadow, usual.corner_radius), (None, 0.0));
     assert!(usual.drawn_by_gpu().shadow.is_some() && usual.drawn_by_gpu().corner_radius > 0.0);
@@ -470,9 +476,12 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     let rules = crate::guard::Rules::default();
     let config = config("[limits]\npopups = 3\n[privileges]\ngamma = false\n");
     clients::apply(&config.limits, &config.privileges, &rules);
-    assert_eq!(rules.most(Kind::Popups), 3);
-    assert_eq!(rules.most(Kind::Windows), Kind::Windows.most());
-    assert!(rules.most(Kind::Descriptors) <= crate::descriptors::most() / 2, "one client leaves some to the rest");
+    assert_eq!(rules.limit(Kind::Popups), 3);
+    assert_eq!(rules.limit(Kind::Windows), Kind::Windows.most());
+    assert!(
+        rules.limit(Kind::Descriptors) <= crate::descriptors::descriptor_limit() / 2,
+        "one client leaves some to the rest"
+    );
     assert!(!rules.grants(Privilege::Gamma) && rules.grants(Privilege::Capture));
 }
 
@@ -597,7 +606,7 @@ fn shortcut_runs_a_program_whose_arguments_have_blanks() {
     let text = "[keys.\"Mod+N\"]\nrun = [\"notify-send\", \"Hello there\"]\nlocked = true\n";
     let config = config(text);
     let bound = &config.keys.0[&"Mod+N".parse().unwrap()];
-    let crate::bindings::Action::Run(line) = &bound.action else { panic!("{bound:?}") };
+    let crate::bindings::ShortcutAction::Run(line) = &bound.action else { panic!("{bound:?}") };
     assert_eq!(line.words().collect::<Vec<_>>(), ["notify-send", "Hello there"]);
     assert!(bound.when_locked && !bound.repeats);
     // Reading it again gives the same.

@@ -36,47 +36,47 @@ const FILES: WatchFlags = NAMES.union(WatchFlags::CLOSE_WRITE).union(WatchFlags:
 
 /// A descriptor that becomes readable when a watched name changes.
 #[derive(Debug)]
-pub struct Watch {
+pub struct ConfigWatch {
     inotify: Arc<OwnedFd>,
-    places: Places,
+    places: WatchedNames,
 }
 
-/// Watched names, by folder. May be filled on another thread than that of the [`Watch`].
+/// Watched names, by folder. May be filled on another thread than that of the [`ConfigWatch`].
 #[derive(Debug)]
-pub struct Places {
+pub struct WatchedNames {
     inotify: Arc<OwnedFd>,
-    folders: HashMap<i32, Folder>,
+    folders: HashMap<i32, WatchedFolder>,
 }
 
 #[derive(Debug)]
-struct Folder {
+struct WatchedFolder {
     path: PathBuf,
     names: HashSet<OsString>,
 }
 
 /// Changes of watched names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct ConfigChanges {
     /// There was an event that may have changed the configuration.
-    pub surely: bool,
+    pub is_certain: bool,
     /// Created names. A new file is still to be written, but a new link is complete.
     pub created: Vec<PathBuf>,
 }
 
-impl Watch {
+impl ConfigWatch {
     /// Watches nothing yet.
     pub fn new() -> io::Result<Self> {
         let inotify = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
-        Ok(Watch { places: Places { inotify: inotify.clone(), folders: HashMap::new() }, inotify })
+        Ok(ConfigWatch { places: WatchedNames { inotify: inotify.clone(), folders: HashMap::new() }, inotify })
     }
 
     /// An empty set of names, to be filled for [`replace`](Self::replace).
-    pub fn places(&self) -> Places {
-        Places { inotify: self.inotify.clone(), folders: HashMap::new() }
+    pub fn places(&self) -> WatchedNames {
+        WatchedNames { inotify: self.inotify.clone(), folders: HashMap::new() }
     }
 
     /// Watches these names from now on. Names in `places` are already watched since they were added.
-    pub fn replace(&mut self, places: Places) {
+    pub fn replace(&mut self, places: WatchedNames) {
         let before = std::mem::replace(&mut self.places, places);
         for watch in before.folders.into_keys().filter(|watch| !self.places.folders.contains_key(watch)) {
             // Fails if the watch is gone together with its folder.
@@ -85,8 +85,8 @@ impl Watch {
     }
 
     /// The changes since the last call. Does not block.
-    pub fn changed(&self) -> Changed {
-        let (mut changed, mut room) = (Changed::default(), [MaybeUninit::<u8>::uninit(); ROOM]);
+    pub fn read_changes(&self) -> ConfigChanges {
+        let (mut changed, mut room) = (ConfigChanges::default(), [MaybeUninit::<u8>::uninit(); ROOM]);
         let mut reader = Reader::new(&self.inotify, &mut room);
         for _ in 0..EVENTS_AT_ONCE {
             let Ok(event) = reader.next() else { break };
@@ -97,25 +97,25 @@ impl Watch {
     }
 }
 
-impl AsFd for Watch {
+impl AsFd for ConfigWatch {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.inotify.as_fd()
     }
 }
 
-impl Changed {
-    pub fn is_nothing(&self) -> bool {
-        !self.surely && self.created.is_empty()
+impl ConfigChanges {
+    pub fn is_empty(&self) -> bool {
+        !self.is_certain && self.created.is_empty()
     }
 
     /// Whether the configuration has to be read again. Accesses created files, so it is not for the thread that draws.
-    pub fn counts(&self) -> bool {
-        self.surely || self.created.iter().any(|path| is_whole(path))
+    pub fn needs_reload(&self) -> bool {
+        self.is_certain || self.created.iter().any(|path| is_whole(path))
     }
 
     /// Adds the changes of `other`.
-    pub fn join(&mut self, other: Changed) {
-        self.surely |= other.surely;
+    pub fn merge(&mut self, other: ConfigChanges) {
+        self.is_certain |= other.is_certain;
         self.created.extend(other.created);
     }
 }
@@ -125,9 +125,9 @@ fn is_whole(path: &Path) -> bool {
     std::fs::symlink_metadata(path).map_or(true, |metadata| !metadata.is_file() || metadata.nlink() > 1)
 }
 
-impl Places {
+impl WatchedNames {
     /// Watches a file through all its links, and waits for it if it does not exist.
-    pub fn watch(&mut self, file: &Path) {
+    pub fn add_file(&mut self, file: &Path) {
         let Ok(mut path) = std::path::absolute(file) else { return };
         for _ in 0..MOST_LINKS {
             self.add(&path);
@@ -141,7 +141,7 @@ impl Places {
         let mut path = file;
         // Up to the first folder that exists, and its parent.
         while let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
-            let is_there = self.name(folder, name, flags);
+            let is_there = self.add_name(folder, name, flags);
             if is_there && flags == NAMES {
                 break;
             }
@@ -150,27 +150,27 @@ impl Places {
     }
 
     /// Watches for `name` in `folder`. Returns whether the folder exists.
-    fn name(&mut self, folder: &Path, name: &OsStr, flags: WatchFlags) -> bool {
+    fn add_name(&mut self, folder: &Path, name: &OsStr, flags: WatchFlags) -> bool {
         let Ok(watch) = inotify::add_watch(&self.inotify, folder, flags) else { return false };
         let known = self.folders.entry(watch);
-        let known = known.or_insert_with(|| Folder { path: folder.to_owned(), names: HashSet::new() });
+        let known = known.or_insert_with(|| WatchedFolder { path: folder.to_owned(), names: HashSet::new() });
         known.names.insert(name.to_owned());
         true
     }
 
-    fn note(&self, watch: i32, events: ReadFlags, name: Option<&OsStr>, changed: &mut Changed) {
+    fn note(&self, watch: i32, events: ReadFlags, name: Option<&OsStr>, changed: &mut ConfigChanges) {
         let Some(folder) = self.folders.get(&watch) else {
             // A folder that is still being added, or an overflow of the event queue; `IGNORED` comes for a
             // removed watch.
-            changed.surely |= !events.contains(ReadFlags::IGNORED);
+            changed.is_certain |= !events.contains(ReadFlags::IGNORED);
             return;
         };
         match name {
             // The folder itself.
-            None => changed.surely |= events.contains(ReadFlags::IGNORED),
+            None => changed.is_certain |= events.contains(ReadFlags::IGNORED),
             Some(name) if !folder.names.contains(name) => {}
             Some(name) if events.contains(ReadFlags::CREATE) => changed.created.push(folder.path.join(name)),
-            Some(_) => changed.surely = true,
+            Some(_) => changed.is_certain = true,
         }
     }
 }
@@ -182,7 +182,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     /// A watched `config.toml` in a folder that `make` has prepared.
-    fn watched(make: impl Fn(&Path)) -> (tempfile::TempDir, PathBuf, Watch) {
+    fn watched(make: impl Fn(&Path)) -> (tempfile::TempDir, PathBuf, ConfigWatch) {
         let folder = tempfile::tempdir().unwrap();
         make(folder.path());
         let file = folder.path().join("config.toml");
@@ -190,24 +190,24 @@ mod tests {
         (folder, file, watch)
     }
 
-    fn watch(file: &Path) -> Watch {
-        let mut watch = Watch::new().unwrap();
+    fn watch(file: &Path) -> ConfigWatch {
+        let mut watch = ConfigWatch::new().unwrap();
         let mut places = watch.places();
-        places.watch(file);
+        places.add_file(file);
         watch.replace(places);
         watch
     }
 
-    fn counts(watch: &Watch) -> bool {
-        watch.changed().counts()
+    fn counts(watch: &ConfigWatch) -> bool {
+        watch.read_changes().needs_reload()
     }
 
     #[test]
-    fn a_file_that_is_saved_counts_and_its_neighbours_do_not() {
+    fn saved_file_is_reported_and_its_neighbours_are_not() {
         let (folder, file, watch) = watched(|_| {});
-        assert!(watch.changed().is_nothing());
+        assert!(watch.read_changes().is_empty());
         fs::write(folder.path().join("config.toml~"), "x").unwrap();
-        assert!(watch.changed().is_nothing());
+        assert!(watch.read_changes().is_empty());
         let half = fs::File::create(&file).unwrap();
         assert!(!counts(&watch), "it is created, and nothing is in it yet");
         drop(half);
@@ -222,11 +222,11 @@ mod tests {
         assert!(counts(&watch), "it has its name back");
         fs::remove_file(&file).unwrap();
         assert!(counts(&watch));
-        assert!(watch.changed().is_nothing());
+        assert!(watch.read_changes().is_empty());
     }
 
     #[test]
-    fn what_a_link_leads_to_is_watched_and_so_is_the_link() {
+    fn links_and_their_targets_are_watched() {
         let (folder, file, watched) = watched(|folder| {
             fs::create_dir(folder.join("dotfiles")).unwrap();
             fs::write(folder.join("dotfiles/one"), "1").unwrap();
@@ -234,7 +234,7 @@ mod tests {
             symlink("dotfiles/one", folder.join("config.toml")).unwrap();
         });
         fs::write(folder.path().join("dotfiles/two"), "22").unwrap();
-        assert!(watched.changed().is_nothing());
+        assert!(watched.read_changes().is_empty());
         fs::write(folder.path().join("dotfiles/one"), "11").unwrap();
         assert!(counts(&watched));
         fs::remove_file(&file).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_comes_or_is_replaced_counts() {
+    fn created_or_replaced_folder_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a/b/config.toml");
         let watched = watch(&file);
@@ -262,9 +262,9 @@ mod tests {
         fs::create_dir(folder.path().join("a/b")).unwrap();
         // A removed watch reports `IGNORED` once, which is no change.
         let mut places = watched.places();
-        places.watch(&folder.path().join("a/c/config.toml"));
-        watched.changed();
+        places.add_file(&folder.path().join("a/c/config.toml"));
+        watched.read_changes();
         watched.replace(places);
-        assert!(watched.changed().is_nothing());
+        assert!(watched.read_changes().is_empty());
     }
 }

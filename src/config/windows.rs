@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Radius, Share};
-use super::length::Length;
-use super::{Matcher, Pattern, ValueError};
-use crate::shell::look::DecoratedBy;
+use super::length::WindowLength;
+use super::{TextMatcher, ValueError, WildcardPattern};
+use crate::shell::appearance::DecoratedBy;
 use crate::shell::resize::SizeLimits;
-use crate::shell::wishes::{Named, Wishes};
-use crate::shell::workspaces::Number;
+use crate::shell::window_rules::{WindowProperties, WindowRuleSettings};
+use crate::shell::workspaces::WorkspaceNumber;
 
 /// A rule for windows. A condition that it leaves out holds for every window; an option that it leaves out keeps its
 /// value.
@@ -16,11 +16,11 @@ use crate::shell::workspaces::Number;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WindowRule {
     /// Condition: the app id.
-    pub app_id: Option<Matcher>,
+    pub app_id: Option<TextMatcher>,
     /// Condition: the title.
-    pub title: Option<Matcher>,
+    pub title: Option<TextMatcher>,
     /// Condition: the tag (`xdg_toplevel_tag_manager_v1`).
-    pub tag: Option<Matcher>,
+    pub tag: Option<TextMatcher>,
     /// Condition: it has the focus.
     pub is_focused: Option<bool>,
     /// Condition: it floats.
@@ -32,9 +32,9 @@ pub struct WindowRule {
     /// Condition: it is maximised.
     pub is_maximised: Option<bool>,
     /// The output on which it opens.
-    pub output: Option<Pattern>,
+    pub output: Option<WildcardPattern>,
     /// The workspace of that output.
-    pub workspace: Option<Number>,
+    pub workspace: Option<WorkspaceNumber>,
     /// Whether it opens above the columns.
     pub floating: Option<bool>,
     /// The width of its column, in hundredths of the output's.
@@ -44,13 +44,13 @@ pub struct WindowRule {
     /// Whether it gets the focus when it opens.
     pub focused: Option<bool>,
     /// The smallest width that it is configured with, in logical pixels.
-    pub min_width: Option<Length>,
+    pub min_width: Option<WindowLength>,
     /// The smallest height, in logical pixels.
-    pub min_height: Option<Length>,
+    pub min_height: Option<WindowLength>,
     /// The largest width, in logical pixels.
-    pub max_width: Option<Length>,
+    pub max_width: Option<WindowLength>,
     /// The largest height, in logical pixels.
-    pub max_height: Option<Length>,
+    pub max_height: Option<WindowLength>,
     /// Whether client or compositor draws its title bar and edges.
     pub decoration: Option<DecoratedBy>,
     /// From 0 to 1.
@@ -82,8 +82,9 @@ impl From<Hundredths> for u8 {
 
 impl WindowRule {
     /// Whether all conditions hold.
-    fn is_for(&self, named: &Named<'_>) -> bool {
-        let matches = |wanted: &Option<Matcher>, text: &str| wanted.as_ref().is_none_or(|wanted| wanted.matches(text));
+    fn is_for(&self, named: &WindowProperties<'_>) -> bool {
+        let matches =
+            |wanted: &Option<TextMatcher>, text: &str| wanted.as_ref().is_none_or(|wanted| wanted.matches(text));
         let is = |wanted: Option<bool>, now: bool| wanted.is_none_or(|wanted| wanted == now);
         is(self.is_focused, named.is_focused)
             && is(self.is_floating, named.is_floating)
@@ -97,7 +98,7 @@ impl WindowRule {
 
     /// The size limits with this rule; `before`: those of earlier rules.
     fn limits(&self, before: SizeLimits) -> SizeLimits {
-        let length = |said: Option<Length>, before: i32| said.map_or(before, Length::pixels);
+        let length = |said: Option<WindowLength>, before: i32| said.map_or(before, WindowLength::pixels);
         SizeLimits {
             min: (length(self.min_width, before.min.w), length(self.min_height, before.min.h)).into(),
             max: (length(self.max_width, before.max.w), length(self.max_height, before.max.h)).into(),
@@ -105,11 +106,11 @@ impl WindowRule {
     }
 
     /// The options of a window from all matching `rules`; where several match, the later one counts, option by option.
-    pub fn settle(rules: &[WindowRule], named: &Named<'_>, outputs: &[String]) -> Wishes {
+    pub fn apply_rules(rules: &[WindowRule], named: &WindowProperties<'_>, outputs: &[String]) -> WindowRuleSettings {
         let rules = rules.iter().filter(|rule| rule.is_for(named));
-        rules.fold(Wishes::default(), |wishes, rule| {
+        rules.fold(WindowRuleSettings::default(), |wishes, rule| {
             let there = |name: &&String| rule.output.as_ref().is_some_and(|output| output.matches(name));
-            Wishes {
+            WindowRuleSettings {
                 output: outputs.iter().find(there).cloned().or(wishes.output),
                 workspace: rule.workspace.or(wishes.workspace),
                 floating: rule.floating.or(wishes.floating),

@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::backend::{ClientData, ClientId, Disconne
 use smithay::reexports::wayland_server::{self, DisplayHandle};
 use smithay::wayland::compositor::CompositorClientState;
 
-use super::account::Account;
+use super::resource_account::ResourceAccount;
 use super::rules::Privilege;
 
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Client {
     /// It has bound the tablet manager.
     pub knows_tablets: AtomicBool,
     /// Its use of limited resources.
-    pub account: Arc<Account>,
+    pub account: Arc<ResourceAccount>,
     /// Name of its sandbox, as the sandbox engine gave it.
     pub sandbox: Option<String>,
 }
@@ -33,7 +33,7 @@ impl ClientData for Client {
 }
 
 /// The resource account of `client`.
-pub fn account(client: &wayland_server::Client) -> Option<&Arc<Account>> {
+pub fn account(client: &wayland_server::Client) -> Option<&Arc<ResourceAccount>> {
     client.get_data::<Client>().map(|data| &data.account)
 }
 

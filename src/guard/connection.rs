@@ -10,11 +10,11 @@ use std::sync::atomic::Ordering;
 use rustix::net::sockopt;
 use smithay::reexports::wayland_server::{self, DisplayHandle};
 
-use super::account::Account;
 use super::client::Client;
 use super::objects;
+use super::resource_account::ResourceAccount;
+use super::resource_counts::SharedCounts;
 use super::rules::Rules;
-use super::together::Together;
 
 /// Size of a client's socket buffer, in bytes. The kernel doubles it for its overhead, so a client may leave some 680
 /// small messages unread; the default (212 992, not doubled) has room for 270. Debian allows an ordinary user 212 992,
@@ -30,15 +30,15 @@ pub fn connect(
     stream: UnixStream,
     rules: &Arc<Rules>,
 ) -> std::io::Result<wayland_server::Client> {
-    let together = rules.together(sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid));
-    insert(display, stream, Account::new(rules, together), None)
+    let together = rules.counts_of_process(sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid));
+    insert(display, stream, ResourceAccount::new(rules, together), None)
 }
 
 /// A sandbox. All clients inside share the limits of one process.
 #[derive(Debug)]
 pub struct Sandbox {
     name: String,
-    together: Arc<Together>,
+    together: Arc<SharedCounts>,
 }
 
 impl Sandbox {
@@ -63,13 +63,13 @@ pub fn connect_from(
     rules: &Arc<Rules>,
     sandbox: &Sandbox,
 ) -> std::io::Result<wayland_server::Client> {
-    insert(display, stream, Account::new(rules, sandbox.together.clone()), Some(sandbox.name.clone()))
+    insert(display, stream, ResourceAccount::new(rules, sandbox.together.clone()), Some(sandbox.name.clone()))
 }
 
 fn insert(
     display: &mut DisplayHandle,
     stream: UnixStream,
-    account: Account,
+    account: ResourceAccount,
     sandbox: Option<String>,
 ) -> std::io::Result<wayland_server::Client> {
     let account = Arc::new(account);
@@ -83,6 +83,6 @@ fn insert(
 }
 
 /// All connected clients and their accounts.
-pub fn all(display: &DisplayHandle) -> Vec<(wayland_server::Client, Arc<Account>)> {
+pub fn all(display: &DisplayHandle) -> Vec<(wayland_server::Client, Arc<ResourceAccount>)> {
     objects::clients(display)
 }

@@ -6,51 +6,51 @@
 //! ```
 //!
 //! Objects of all protocols are counted where libwayland creates and destroys them. The module that keeps another
-//! resource (waiting updates, descriptors) counts it. Each limit is a line in [`kinds`], with its reason; a user can
+//! resource (waiting updates, descriptors) counts it. Each limit is a line in [`resource_kinds`], with its reason; a user can
 //! change it ([`Rules`]).
 
-mod account;
 mod client;
-mod complaints;
+mod client_errors;
+mod client_warnings;
 pub mod connection;
-mod ended;
-pub mod floor;
-pub mod kinds;
+mod ended_clients;
 mod objects;
-mod offence;
-mod owed;
+pub mod panic_guard;
+mod pending_flush;
+mod postponed_events;
 pub mod requests;
+mod resource_account;
+mod resource_counts;
+pub mod resource_kinds;
 mod rules;
-mod states;
-mod together;
-mod unsent;
+mod surface_states;
 
-pub use account::{Account, Held};
 pub use client::{Client, account, has, process_of, sandbox};
+pub use client_errors::{end_for_limit, end_for_reason};
 pub use connection::{Sandbox, all};
-pub use ended::{Ended, program, take_ended};
-pub use floor::Handlers;
-pub use kinds::Kind;
-pub use objects::{Shares, number_of_newest, share, share_newest, shares_of, take_offers};
-pub use offence::{end, end_for};
-pub use owed::{client_reads_on, has_room, reads_on, take_owed};
+pub use ended_clients::{Ended, program, take_ended};
+pub use objects::{SharedResources, newest_object_id, share, share_newest, shares_of, take_offers};
+pub use panic_guard::Handlers;
+pub use pending_flush::PendingFlush;
+pub use postponed_events::{may_send, may_send_to_client, may_send_urgent, take_postponed};
+pub use resource_account::{CountedResource, ResourceAccount};
+pub use resource_kinds::Kind;
 pub use rules::{Privilege, Rules};
-pub use states::with_states;
-pub use unsent::Unsent;
+pub use surface_states::with_states;
 
 use smithay::reexports::wayland_server::{Client as WaylandClient, DisplayHandle};
 
 /// Rate limit for warnings that a client can cause as often as it likes. `None` if a line of `kind` about `client` is
 /// to be suppressed; else the number of such lines suppressed since the last.
-pub fn complaint(client: &WaylandClient, kind: &'static str) -> Option<u32> {
-    account(client).map_or(Some(0), |account| account.complaints.may_say(kind, std::time::Instant::now()))
+pub fn warning_allowed(client: &WaylandClient, kind: &'static str) -> Option<u32> {
+    account(client).map_or(Some(0), |account| account.warnings.may_log(kind, std::time::Instant::now()))
 }
 
 /// Counts one more `kind` (not an object) for `client` until the result is dropped. A client over its limit is ended.
-pub fn hold(display: &DisplayHandle, client: &WaylandClient, kind: Kind) -> Option<Held> {
-    let held = Held::new(account(client)?, kind);
+pub fn hold(display: &DisplayHandle, client: &WaylandClient, kind: Kind) -> Option<CountedResource> {
+    let held = CountedResource::new(account(client)?, kind);
     if held.is_too_many() {
-        end(display, client, kind);
+        end_for_limit(display, client, kind);
     }
     Some(held)
 }

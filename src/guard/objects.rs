@@ -20,10 +20,10 @@ use wayland_sys::common::wl_list;
 use wayland_sys::server::{wl_client, wl_listener, wl_notify_func_t, wl_resource};
 use wayland_sys::{ffi_dispatch, server::*};
 
-use super::account::{Account, Held};
-use super::ended;
-use super::kinds::Kind;
-use super::offence;
+use super::client_errors;
+use super::ended_clients;
+use super::resource_account::{CountedResource, ResourceAccount};
+use super::resource_kinds::Kind;
 
 #[link(name = "wayland-server")]
 unsafe extern "C" {
@@ -32,43 +32,43 @@ unsafe extern "C" {
 
 /// libwayland listeners of a client, registered while it is connected.
 #[repr(C)]
-struct Watch {
+struct ClientListeners {
     /// The first field, so that a pointer to it is a pointer to the whole.
     made: wl_listener,
     gone: wl_listener,
     client: Client,
-    account: Arc<Account>,
+    account: Arc<ResourceAccount>,
 }
 
 /// A destroy listener of an object, and its count. The listener is the first field.
 #[repr(C)]
-struct Counted {
+struct CountedObject {
     gone: wl_listener,
-    account: Arc<Account>,
+    account: Arc<ResourceAccount>,
     kind: Kind,
     /// The object's protocol id.
     number: u32,
     /// Resources that count for the client as long as this object, or another that shares them, is alive.
-    shares: Shares,
+    shares: SharedResources,
 }
 
 /// Resources that are no objects and that several objects of a client share: released with the last of the objects.
-pub type Shares = Vec<Arc<Held>>;
+pub type SharedResources = Vec<Arc<CountedResource>>;
 
 /// A data offer that was created: its client, interface and protocol id.
-pub type Offer = (ClientId, &'static Interface, u32);
+pub type CreatedOffer = (ClientId, &'static Interface, u32);
 
 thread_local! {
-    static OFFERS: RefCell<Vec<Offer>> = const { RefCell::new(Vec::new()) };
+    static OFFERS: RefCell<Vec<CreatedOffer>> = const { RefCell::new(Vec::new()) };
     /// The object that was created last, null once it is destroyed.
-    static NEWEST: Cell<*mut Counted> = const { Cell::new(std::ptr::null_mut()) };
+    static NEWEST: Cell<*mut CountedObject> = const { Cell::new(std::ptr::null_mut()) };
     /// A client or an object has ended since the last `take_ended`.
     static ENDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Adds `shares` to the object of `kind` that the current request creates. libwayland creates it right before it calls
 /// the handler, so that it is the newest object.
-pub fn share_newest(kind: Kind, shares: &Shares) {
+pub fn share_newest(kind: Kind, shares: &SharedResources) {
     // SAFETY: the pointer is cleared when the object is destroyed, on this thread, which does nothing else with it
     // meanwhile.
     let newest = unsafe { NEWEST.get().as_mut() };
@@ -78,7 +78,7 @@ pub fn share_newest(kind: Kind, shares: &Shares) {
 }
 
 /// Protocol id of the object of `kind` that the current request creates.
-pub fn number_of_newest(kind: Kind) -> Option<u32> {
+pub fn newest_object_id(kind: Kind) -> Option<u32> {
     // SAFETY: the pointer is cleared when the object is destroyed, on this thread, which does nothing else with it
     // meanwhile.
     let newest = unsafe { NEWEST.get().as_ref() };
@@ -86,25 +86,25 @@ pub fn number_of_newest(kind: Kind) -> Option<u32> {
 }
 
 /// The resources that `object` shares.
-pub fn shares_of(object: &impl Resource) -> Shares {
+pub fn shares_of(object: &impl Resource) -> SharedResources {
     with_counted(object, |counted| counted.shares.clone())
 }
 
 /// Keeps `shares` counted until `object` is destroyed, too.
-pub fn share(object: &impl Resource, shares: &Shares) {
+pub fn share(object: &impl Resource, shares: &SharedResources) {
     with_counted(object, |counted| counted.shares.extend_from_slice(shares));
 }
 
-fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut Counted) -> T) -> T {
+fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut CountedObject) -> T) -> T {
     let resource = object.id().as_ptr();
     if resource.is_null() || !object.is_alive() {
         return T::default();
     }
-    // SAFETY: the object is alive. A listener with this function is the first field of a `Counted`, which no other code
+    // SAFETY: the object is alive. A listener with this function is the first field of a `CountedObject`, which no other code
     // uses meanwhile.
     unsafe {
         let gone = ffi_dispatch!(wayland_server_handle(), wl_resource_get_destroy_listener, resource, object_gone);
-        if gone.is_null() { T::default() } else { act(&mut *gone.cast::<Counted>()) }
+        if gone.is_null() { T::default() } else { act(&mut *gone.cast::<CountedObject>()) }
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) fn take_ended() -> bool {
 }
 
 /// Data offers that were created on this thread since the last call. Some may be destroyed already.
-pub fn take_offers() -> Vec<Offer> {
+pub fn take_offers() -> Vec<CreatedOffer> {
     OFFERS.take()
 }
 
@@ -136,14 +136,14 @@ const fn listener(notify: wl_notify_func_t) -> wl_listener {
 }
 
 /// Counts the objects of `client`, which has just connected.
-pub(super) fn watch(display: &DisplayHandle, client: &Client, account: &Arc<Account>) {
-    let Some(resource) = offence::display_of(display, &client.id()) else { return };
+pub(super) fn watch(display: &DisplayHandle, client: &Client, account: &Arc<ResourceAccount>) {
+    let Some(resource) = client_errors::display_of(display, &client.id()) else { return };
     let resource = resource.as_ptr();
     if resource.is_null() {
         return;
     }
     let (client, account) = (client.clone(), account.clone());
-    let watch = Watch { made: listener(made), gone: listener(client_gone), client, account };
+    let watch = ClientListeners { made: listener(object_created), gone: listener(client_gone), client, account };
     let watch = Box::into_raw(Box::new(watch));
     // SAFETY: the client was just created, so its display object is alive. The listeners do not move until
     // `client_gone` removes them.
@@ -157,7 +157,7 @@ pub(super) fn watch(display: &DisplayHandle, client: &Client, account: &Arc<Acco
 /// All connected clients and their accounts.
 ///
 /// (`Handle::with_all_clients` of wayland-backend 0.3 takes the list's head for a client and never ends.)
-pub(super) fn clients(display: &DisplayHandle) -> Vec<(Client, Arc<Account>)> {
+pub(super) fn clients(display: &DisplayHandle) -> Vec<(Client, Arc<ResourceAccount>)> {
     let mut clients = Vec::new();
     // SAFETY: the display lives as long as its handle, and no client connects or disconnects meanwhile.
     unsafe {
@@ -179,7 +179,7 @@ pub(super) fn clients(display: &DisplayHandle) -> Vec<(Client, Arc<Account>)> {
 ///
 /// # Safety
 /// `client` is one of libwayland's. The caller uses neither it nor the account after the client is gone.
-pub(super) unsafe fn account_of<'a>(client: *mut wl_client) -> Option<&'a Arc<Account>> {
+pub(super) unsafe fn account_of<'a>(client: *mut wl_client) -> Option<&'a Arc<ResourceAccount>> {
     // SAFETY: as the caller promises.
     unsafe { watch_in(client).map(|watch| &watch.account) }
 }
@@ -188,33 +188,33 @@ pub(super) unsafe fn account_of<'a>(client: *mut wl_client) -> Option<&'a Arc<Ac
 ///
 /// # Safety
 /// As for [`account_of`].
-pub(super) unsafe fn known<'a>(client: *mut wl_client) -> Option<(&'a Client, &'a Account)> {
+pub(super) unsafe fn client_and_account<'a>(client: *mut wl_client) -> Option<(&'a Client, &'a ResourceAccount)> {
     // SAFETY: as the caller promises.
     unsafe { watch_in(client).map(|watch| (&watch.client, &*watch.account)) }
 }
 
 /// The listeners of a connected client.
-unsafe fn watch_in<'a>(client: *mut wl_client) -> Option<&'a Watch> {
-    // SAFETY: a listener with this function is the second field of a `Watch`.
+unsafe fn watch_in<'a>(client: *mut wl_client) -> Option<&'a ClientListeners> {
+    // SAFETY: a listener with this function is the second field of a `ClientListeners`.
     unsafe {
         let gone = ffi_dispatch!(wayland_server_handle(), wl_client_get_destroy_listener, client, client_gone);
         (!gone.is_null()).then(|| &*watch_of(gone))
     }
 }
 
-/// The `Watch` that contains the listener `gone`.
-unsafe fn watch_of(gone: *mut wl_listener) -> *mut Watch {
+/// The `ClientListeners` that contains the listener `gone`.
+unsafe fn watch_of(gone: *mut wl_listener) -> *mut ClientListeners {
     // SAFETY: as the caller promises.
-    unsafe { gone.byte_sub(std::mem::offset_of!(Watch, gone)).cast() }
+    unsafe { gone.byte_sub(std::mem::offset_of!(ClientListeners, gone)).cast() }
 }
 
 /// Called by libwayland for each new object of the client.
-unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
+unsafe extern "C" fn object_created(listener: *mut wl_listener, object: *mut c_void) {
     let object = object.cast::<wl_resource>();
-    // SAFETY: the listener is the first field of a `Watch` that lives until `client_gone`. The object was just created,
+    // SAFETY: the listener is the first field of a `ClientListeners` that lives until `client_gone`. The object was just created,
     // and the name of its class is a static string.
     unsafe {
-        let Watch { account, client, .. } = &*listener.cast::<Watch>();
+        let ClientListeners { account, client, .. } = &*listener.cast::<ClientListeners>();
         let class = CStr::from_ptr(ffi_dispatch!(wayland_server_handle(), wl_resource_get_class, object));
         let class = class.to_str().unwrap_or_default();
         let kind = Kind::of_interface(class);
@@ -223,21 +223,21 @@ unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
             note_offer(client, class, number);
         }
         let (gone, account) = (self::listener(object_gone), account.clone());
-        let counted = Box::new(Counted { gone, account, kind, number, shares: Shares::new() });
+        let counted = Box::new(CountedObject { gone, account, kind, number, shares: SharedResources::new() });
         let counted = Box::into_raw(counted);
         NEWEST.set(counted);
         ffi_dispatch!(wayland_server_handle(), wl_resource_add_destroy_listener, object, &raw mut (*counted).gone);
-        if (*counted).account.take(kind, 1) && (*counted).account.begin_end() {
+        if (*counted).account.take(kind, 1) && (*counted).account.begin_disconnect() {
             let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, object);
-            let display = ffi_dispatch!(wayland_server_handle(), wl_client_get_object, client, offence::DISPLAY);
-            let reason = offence::sentence(kind, (*counted).account.most(kind));
+            let display = ffi_dispatch!(wayland_server_handle(), wl_client_get_object, client, client_errors::DISPLAY);
+            let reason = client_errors::limit_error_text(kind, (*counted).account.limit(kind));
             let text = CString::new(reason.as_str()).unwrap_or_default();
-            ended::note(ended::process_of(client), reason);
+            ended_clients::note(ended_clients::process_of(client), reason);
             ffi_dispatch!(
                 wayland_server_handle(),
                 wl_resource_post_error,
                 display,
-                offence::NO_MEMORY,
+                client_errors::NO_MEMORY,
                 c"%s".as_ptr(),
                 text.as_ptr()
             );
@@ -246,11 +246,11 @@ unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
 }
 
 unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
-    // SAFETY: it is the first field of a `Counted` that `made` leaked. It is no longer in the list, and nothing else
+    // SAFETY: it is the first field of a `CountedObject` that `made` leaked. It is no longer in the list, and nothing else
     // uses it.
     let counted = unsafe {
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*listener).link);
-        Box::from_raw(listener.cast::<Counted>())
+        Box::from_raw(listener.cast::<CountedObject>())
     };
     if std::ptr::eq(NEWEST.get(), &raw const *counted) {
         NEWEST.set(std::ptr::null_mut());
@@ -263,12 +263,12 @@ unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
 
 unsafe extern "C" fn client_gone(listener: *mut wl_listener, _: *mut c_void) {
     ENDED.set(true);
-    // SAFETY: it is the second field of a `Watch` that `watch` leaked; both of its listeners were in lists until now.
+    // SAFETY: it is the second field of a `ClientListeners` that `watch` leaked; both of its listeners were in lists until now.
     unsafe {
         let watch = watch_of(listener);
         // libwayland closes the socket right after this, so the number may then be another file's. (No other callback
         // reports this for a client with a protocol error: `ClientData::disconnected` is not called for it.)
-        (*watch).account.is_gone();
+        (*watch).account.note_disconnected();
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).made.link);
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).gone.link);
         drop(Box::from_raw(watch));

@@ -12,20 +12,20 @@ use smithay::reexports::wayland_server::DisplayHandle;
 use wayland_sys::server::{wl_display, wl_resource};
 use wayland_sys::{ffi_dispatch, server::*};
 
-use super::{Account, objects};
+use super::{ResourceAccount, objects};
 
 thread_local! {
     /// Account of the client whose request is being handled, and when its handling began.
-    static MET: RefCell<Option<(Arc<Account>, Instant)>> = const { RefCell::new(None) };
+    static MET: RefCell<Option<(Arc<ResourceAccount>, Instant)>> = const { RefCell::new(None) };
 }
 
 /// Ends the measurement of the current request and begins that of the next.
-fn turn_to(next: Option<&Arc<Account>>) {
+fn measure_next(next: Option<&Arc<ResourceAccount>>) {
     let now = Instant::now();
     let before = MET.replace(next.map(|account| (account.clone(), now)));
     if let Some((account, since)) = before {
         let took = u64::try_from(now.saturating_duration_since(since).as_nanos()).unwrap_or(u64::MAX);
-        account.took.fetch_add(took, Ordering::Relaxed);
+        account.handling_nanos.fetch_add(took, Ordering::Relaxed);
     }
 }
 
@@ -33,11 +33,11 @@ const REQUEST: c_int = 0;
 
 /// The first field of libwayland's `wl_protocol_logger_message`; the rest is not needed.
 #[repr(C)]
-pub(super) struct Message {
+pub(super) struct ProtocolLoggerMessage {
     pub object: *mut wl_resource,
 }
 
-pub(super) type Log = unsafe extern "C" fn(*mut c_void, c_int, *const Message);
+pub(super) type Log = unsafe extern "C" fn(*mut c_void, c_int, *const ProtocolLoggerMessage);
 
 #[link(name = "wayland-server")]
 unsafe extern "C" {
@@ -45,8 +45,8 @@ unsafe extern "C" {
     pub(super) fn wl_protocol_logger_destroy(logger: *mut c_void);
 }
 
-/// While it lives, requests and their handling times are counted in the clients' [accounts](super::Account::requests)
-/// ([`Account::took`]).
+/// While it lives, requests and their handling times are counted in the clients' [accounts](super::ResourceAccount::requests)
+/// ([`ResourceAccount::handling_nanos`]).
 #[derive(Debug)]
 pub struct Counting<'a> {
     logger: *mut c_void,
@@ -66,7 +66,7 @@ impl<'a> Counting<'a> {
 
 impl Drop for Counting<'_> {
     fn drop(&mut self) {
-        turn_to(None);
+        measure_next(None);
         if !self.logger.is_null() {
             // SAFETY: it was made by `on`, and no other code uses it.
             unsafe { wl_protocol_logger_destroy(self.logger) };
@@ -74,7 +74,7 @@ impl Drop for Counting<'_> {
     }
 }
 
-unsafe extern "C" fn log(_: *mut c_void, direction: c_int, message: *const Message) {
+unsafe extern "C" fn log(_: *mut c_void, direction: c_int, message: *const ProtocolLoggerMessage) {
     if direction != REQUEST {
         return;
     }
@@ -83,7 +83,7 @@ unsafe extern "C" fn log(_: *mut c_void, direction: c_int, message: *const Messa
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, (*message).object);
         if let Some(account) = objects::account_of(client) {
             account.requests.fetch_add(1, Ordering::Relaxed);
-            turn_to(Some(account));
+            measure_next(Some(account));
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use ahash::HashMap;
 use rustix::process::{Pid, getpid};
 
-use super::kinds::Kind;
-use super::together::Together;
+use super::resource_counts::SharedCounts;
+use super::resource_kinds::Kind;
 
 /// Lets a client see other clients, or act in their place or the user's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Rules {
     most: [AtomicU32; Kind::ALL.len()],
     withheld: AtomicU32,
     /// Use of all connections of a process together.
-    processes: Mutex<HashMap<Pid, Weak<Together>>>,
+    processes: Mutex<HashMap<Pid, Weak<SharedCounts>>>,
 }
 
 impl Default for Rules {
@@ -58,18 +58,18 @@ impl Default for Rules {
 
 impl Rules {
     /// A client's limit for `kind`.
-    pub fn most(&self, kind: Kind) -> u32 {
+    pub fn limit(&self, kind: Kind) -> u32 {
         self.most[kind as usize].load(Ordering::Relaxed)
     }
 
     /// Sets a client's limit for `kind`. A client above the new limit is ended when it takes another.
-    pub fn set_most(&self, kind: Kind, most: u32) {
+    pub fn set_limit(&self, kind: Kind, most: u32) {
         self.most[kind as usize].store(most, Ordering::Relaxed);
     }
 
     /// The use shared by all connections of `process`. A connection from this process (tests have such) counts by
     /// itself, and so does a connection whose process the kernel does not name.
-    pub(super) fn together(&self, process: Option<Pid>) -> Arc<Together> {
+    pub(super) fn counts_of_process(&self, process: Option<Pid>) -> Arc<SharedCounts> {
         let Some(process) = process.filter(|process| *process != getpid()) else { return Arc::default() };
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = processes.get(&process).and_then(Weak::upgrade) {
@@ -105,25 +105,31 @@ mod tests {
     fn connections_of_one_process_are_counted_together_while_it_has_any() {
         let rules = Rules::default();
         let process = |number| Pid::from_raw(number).filter(|process| *process != getpid());
-        let first = rules.together(process(1));
-        assert!(Arc::ptr_eq(&first, &rules.together(process(1))));
-        assert!(!Arc::ptr_eq(&first, &rules.together(process(2))));
-        assert!(!Arc::ptr_eq(&rules.together(Some(getpid())), &rules.together(Some(getpid()))), "tests");
-        assert!(!Arc::ptr_eq(&rules.together(None), &rules.together(None)), "nobody knows whose they are");
+        let first = rules.counts_of_process(process(1));
+        assert!(Arc::ptr_eq(&first, &rules.counts_of_process(process(1))));
+        assert!(!Arc::ptr_eq(&first, &rules.counts_of_process(process(2))));
+        assert!(
+            !Arc::ptr_eq(&rules.counts_of_process(Some(getpid())), &rules.counts_of_process(Some(getpid()))),
+            "tests"
+        );
+        assert!(
+            !Arc::ptr_eq(&rules.counts_of_process(None), &rules.counts_of_process(None)),
+            "nobody knows whose they are"
+        );
         drop(first);
-        rules.together(process(3));
+        rules.counts_of_process(process(3));
         assert_eq!(rules.processes.lock().unwrap().len(), 1, "those that are gone are forgotten");
     }
 
     #[test]
-    fn what_is_withheld_can_be_granted_again_and_nothing_else_changes() {
+    fn withheld_privilege_can_be_granted_again() {
         let rules = Rules::default();
         rules.grant(Privilege::Capture, false);
         rules.grant(Privilege::Capture, false);
         assert!(!rules.grants(Privilege::Capture) && rules.grants(Privilege::Gamma));
         rules.grant(Privilege::Capture, true);
         assert!(rules.grants(Privilege::Capture));
-        rules.set_most(Kind::Popups, 3);
-        assert_eq!((rules.most(Kind::Popups), rules.most(Kind::Surfaces)), (3, Kind::Surfaces.most()));
+        rules.set_limit(Kind::Popups, 3);
+        assert_eq!((rules.limit(Kind::Popups), rules.limit(Kind::Surfaces)), (3, Kind::Surfaces.most()));
     }
 }

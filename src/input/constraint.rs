@@ -9,7 +9,7 @@ use crate::bounds::coordinate_f64;
 use crate::state::State;
 
 /// A constraint in force.
-enum Active {
+enum ActiveConstraint {
     Locked,
     Confined(WlSurface, Option<RegionAttributes>),
 }
@@ -57,29 +57,31 @@ pub fn activate_if_focused(state: &mut State) {
     });
 }
 
-fn active(state: &State) -> Option<Active> {
+fn active(state: &State) -> Option<ActiveConstraint> {
     let pointer = &state.input.pointer;
     let focus = pointer.current_focus()?;
     with_pointer_constraint(&focus, pointer, |constraint| {
         let constraint = constraint.filter(|constraint| constraint.is_active())?;
         Some(match &*constraint {
-            PointerConstraint::Locked(_) => Active::Locked,
-            PointerConstraint::Confined(confined) => Active::Confined(focus.clone(), confined.region().cloned()),
+            PointerConstraint::Locked(_) => ActiveConstraint::Locked,
+            PointerConstraint::Confined(confined) => {
+                ActiveConstraint::Confined(focus.clone(), confined.region().cloned())
+            }
         })
     })
 }
 
 /// Whether the pointer is locked in place.
 pub fn is_locked(state: &State) -> bool {
-    matches!(active(state), Some(Active::Locked))
+    matches!(active(state), Some(ActiveConstraint::Locked))
 }
 
 /// Where the pointer may go on its way from `from` to `to`; `None` when it is locked in place.
-pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>) -> Option<Point<f64, Logical>> {
+pub fn constrain(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>) -> Option<Point<f64, Logical>> {
     let (surface, region) = match active(state) {
         None => return Some(to),
-        Some(Active::Locked) => return None,
-        Some(Active::Confined(surface, region)) => (surface, region),
+        Some(ActiveConstraint::Locked) => return None,
+        Some(ActiveConstraint::Confined(surface, region)) => (surface, region),
     };
     let inside = |point: Point<f64, Logical>| {
         super::under(state, point).is_some_and(|(hit, origin)| {
@@ -89,24 +91,24 @@ pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>
     if inside(to) {
         return Some(to);
     }
-    Some(if inside(from) { slid(from, to, inside) } else { from })
+    Some(if inside(from) { slide_along_edge(from, to, inside) } else { from })
 }
 
 /// Where a confined pointer stops on its way from `from`, which is `inside`, to `to`, which is not.
-fn slid(
+fn slide_along_edge(
     from: Point<f64, Logical>,
     to: Point<f64, Logical>,
     inside: impl Fn(Point<f64, Logical>) -> bool,
 ) -> Point<f64, Logical> {
     // To the edge, and then along it as far as the other axis allows.
-    let met = furthest(from, to, &inside);
-    let along = furthest(met, Point::from((to.x, met.y)), &inside);
-    furthest(along, Point::from((along.x, to.y)), &inside)
+    let met = last_inside(from, to, &inside);
+    let along = last_inside(met, Point::from((to.x, met.y)), &inside);
+    last_inside(along, Point::from((along.x, to.y)), &inside)
 }
 
 /// The last whole pixel that is still `inside` on the straight line from `from` to `to`. Each call of `inside` is a hit
 /// test: being pushed against an edge again and again takes a few, arriving at an edge a few more.
-fn furthest(
+fn last_inside(
     from: Point<f64, Logical>,
     to: Point<f64, Logical>,
     inside: impl Fn(Point<f64, Logical>) -> bool,
@@ -134,7 +136,7 @@ fn furthest(
 
 /// The client of a locked pointer says where it draws its own cursor. The pointer is put there, so that it is there
 /// when the lock ends.
-pub fn hinted(state: &mut State, surface: &WlSurface, location: Point<f64, Logical>) {
+pub fn apply_position_hint(state: &mut State, surface: &WlSurface, location: Point<f64, Logical>) {
     if !is_locked(state) {
         return;
     }
@@ -163,12 +165,12 @@ mod tests {
             looks.set(looks.get() + 1);
             surface.contains(point)
         };
-        let end = slid(from.into(), to.into(), inside);
+        let end = slide_along_edge(from.into(), to.into(), inside);
         ((end.x, end.y), looks.get())
     }
 
     #[test]
-    fn who_comes_to_an_edge_stops_at_its_last_pixel_and_goes_on_along_it() {
+    fn pointer_stops_at_the_last_pixel_and_slides_along_the_edge() {
         assert_eq!(pushed((150.0, 50.0), (250.0, 50.0)).0, (199.0, 50.0));
         assert_eq!(pushed((150.0, 50.0), (250.0, 60.5)).0, (199.0, 60.5));
         assert_eq!(pushed((20.25, 50.0), (-30.0, 40.0)).0, (0.0, 40.0));
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_pushed_against_an_edge_on_and_on_costs_a_few_looks() {
+    fn pushing_against_an_edge_takes_few_hit_tests() {
         for (from, to, end) in [
             ((199.0, 50.375), (207.5, 50.375), (199.0, 50.375)),
             ((199.0, 50.375), (207.5, 52.0), (199.0, 52.0)),

@@ -5,9 +5,9 @@ use smithay::input::touch::GrabStartData as TouchStart;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::Serial;
 
-pub use super::carrying::is_active;
-use super::carrying::{Carried, PointerDrag, TouchDrag};
-use super::{drag, held, pointer, pointer_release, tablet, touch_drag};
+pub use super::data_drag_grabs::is_active;
+use super::data_drag_grabs::{DraggedData, PointerDrag, TouchDrag};
+use super::{drag, pointer, pointer_release, scroll_view_grab, tablet, touch_drag};
 use crate::output;
 use crate::state::State;
 use upbeat_timing::time::Clock as _;
@@ -26,13 +26,13 @@ pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool
     }
     let now = state.clock.now();
     let Some(focus) = tablet::become_pointer(state, now, serial, surface) else { return false };
-    held::begin_for_tool(state, focus, serial);
+    scroll_view_grab::begin_for_tool(state, focus, serial);
     true
 }
 
 /// Lets the device that pressed with `serial` drag the data, if it [may](may_start). The grab names no surface, because
 /// Smithay would end it, as if the button were released, when that surface is destroyed during the drag.
-pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
+pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn DraggedData>) {
     let (pointer, touch) = (state.input.pointer.clone(), state.input.touch.clone());
     if let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) {
         let start = PointerStart { focus: None, ..start };
@@ -46,11 +46,11 @@ pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
 
 /// Ends the drag without a drop. Its client gets none of the releases that follow.
 pub fn cancel(state: &mut State) {
-    if touch_drag::carrier(state).is_some() {
+    if touch_drag::finger_position(state).is_some() {
         touch_drag::cancel(state);
     } else {
         let now = state.clock.now();
-        pointer_release::let_go(state, now);
+        pointer_release::release_pointer(state, now);
         pointer::refresh_focus(state);
         output::cursor_changed(state);
     }

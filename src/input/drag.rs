@@ -3,7 +3,7 @@
 use smithay::input::pointer::{CursorIcon, MotionEvent};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::{carrying, fingers};
+use super::{data_drag_grabs, touch_points};
 use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
@@ -25,7 +25,7 @@ pub fn is_active(state: &State) -> bool {
 
 /// Whether a window may be dragged now. A drag of data lasts until its own press is released.
 pub fn may_begin(state: &State) -> bool {
-    !is_active(state) && !carrying::is_active(state)
+    !is_active(state) && !data_drag_grabs::is_active(state)
 }
 
 /// Whether the pointer drags a window: then it is on no client's surface.
@@ -88,7 +88,7 @@ pub(super) fn hold(state: &mut State, source: DragSource, icon: CursorIcon) {
             state.input.cursor.set_override(Some(icon));
             output::cursor_changed(state);
         }
-        DragSource::Touch(_) => fingers::cancel_told(state),
+        DragSource::Touch(_) => touch_points::cancel_client_touches(state),
     }
 }
 
@@ -110,10 +110,10 @@ fn position(state: &State, source: DragSource) -> Option<Point<f64, Logical>> {
 /// Moves or resizes the held window to the present position of the device. Returns whether that changed it.
 pub fn latch(state: &mut State) -> bool {
     let Some(position) = state.input.drag.and_then(|source| position(state, source)) else { return false };
-    shell::drag::aim(state, position);
+    shell::drag::update_snap_preview(state, position);
     let changed = state.shell.latch_grabs(position);
     if changed {
-        output::need_all(state);
+        output::schedule_repaint_all(state);
     }
     changed
 }

@@ -16,7 +16,7 @@ use upbeat_timing::time::Clock as _;
 pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
     // A tiled window leaves its column only if the user drags it with `Mod`, because its title bar is easily caught.
     let holder = holder(state, surface, serial).filter(|holder| !state.shell.is_tile(holder.window));
-    if let Some(Holder { window, source, start, tool }) = holder
+    if let Some(DragPress { window, source, start, tool }) = holder
         && shell::drag::begin_move(state, window, start)
     {
         take_tool(state, tool);
@@ -26,7 +26,7 @@ pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
 
 /// `xdg_toplevel.resize`, in answer to the press `serial`.
 pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, edges: Edges) {
-    if let Some(Holder { window, source, start, tool }) = holder(state, surface, serial)
+    if let Some(DragPress { window, source, start, tool }) = holder(state, surface, serial)
         && shell::drag::begin_resize(state, window, edges, start)
     {
         take_tool(state, tool);
@@ -35,7 +35,7 @@ pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, 
 }
 
 /// The press that a client names in its request.
-struct Holder {
+struct DragPress {
     window: WindowId,
     source: DragSource,
     /// Where the press began (global logical coordinates). The pointer may have moved on since: the window follows
@@ -47,23 +47,23 @@ struct Holder {
 
 /// The press on the window of `surface`: a finger or a tool that touched with this serial, or the pointer with a button
 /// down on a surface of the same client. `None` without a press: a client cannot move a window by itself.
-fn holder(state: &State, surface: &WlSurface, serial: Serial) -> Option<Holder> {
+fn holder(state: &State, surface: &WlSurface, serial: Serial) -> Option<DragPress> {
     if !may_begin(state) || !state.input.is_recent_action(serial) {
         return None;
     }
     let window = state.shell.window_of(surface)?.id;
     if let Some(slot) = state.input.touches.slot_of(serial, surface) {
         let start = state.input.touches.pressed_at(slot)?;
-        return Some(Holder { window, source: DragSource::Touch(slot), start, tool: None });
+        return Some(DragPress { window, source: DragSource::Touch(slot), start, tool: None });
     }
     let source = DragSource::Pointer;
     if let Some(start) = state.input.tools.pressed_at(serial, surface) {
-        return Some(Holder { window, source, start, tool: Some((serial, surface.clone())) });
+        return Some(DragPress { window, source, start, tool: Some((serial, surface.clone())) });
     }
     let pressed = state.input.pointer.grab_start_data()?;
     let start = pressed.location;
     let same_client = pressed.focus.is_some_and(|(focus, _)| focus.id().same_client_as(&surface.id()));
-    (same_client && state.input.held.any()).then_some(Holder { window, source, start, tool: None })
+    (same_client && state.input.held_buttons.any()).then_some(DragPress { window, source, start, tool: None })
 }
 
 /// A tool that drags a window becomes the pointer for the drag.

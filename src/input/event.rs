@@ -5,7 +5,7 @@ use smithay::utils::{Logical, Point};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
 use super::tool::ToolEvent;
-pub use crate::backend::scroll::{Scroll, ScrollSource};
+pub use crate::backend::scroll::{ScrollAxis, ScrollSource};
 use upbeat_timing::time::Instant;
 
 /// Names a keyboard. Each has a keymap of its own.
@@ -21,7 +21,7 @@ pub enum KeyboardId {
 
 /// A gesture of several fingers on a touchpad (not pointer motion or scrolling). It begins, is updated, and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Gesture {
+pub enum TouchpadGesture {
     /// The fingers begin to move in one direction.
     SwipeBegin { fingers: u32 },
     /// Their centre moved (coordinates of pointer motion).
@@ -43,7 +43,7 @@ pub enum Gesture {
 
 /// A switch of a laptop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switch {
+pub enum LaptopSwitch {
     /// On: the lid is closed.
     Lid,
     /// On: the keyboard is folded away.
@@ -52,7 +52,7 @@ pub enum Switch {
 
 /// Which scroll views an event stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stops {
+pub(super) enum StopScope {
     /// All that are in motion.
     All,
     /// Only flings, not programmed motion.
@@ -69,7 +69,7 @@ pub enum InputEvent {
     /// A button (Linux event code) went down or up.
     Button { time: Instant, button: u32, pressed: bool },
     /// A wheel turned or a finger scrolled.
-    Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
+    Axis { time: Instant, source: ScrollSource, horizontal: ScrollAxis, vertical: ScrollAxis },
     /// A finger touched. `slot` names it until it is lifted.
     TouchDown { time: Instant, slot: u32, position: Point<f64, Logical> },
     /// A finger that is down moved.
@@ -83,13 +83,13 @@ pub enum InputEvent {
     /// A key (Linux event code) went down or up.
     Key { time: Instant, keyboard: KeyboardId, key: u32, pressed: bool },
     /// Fingers on a touchpad.
-    Gesture { time: Instant, gesture: Gesture },
+    Gesture { time: Instant, gesture: TouchpadGesture },
     /// A pen or another tool at a graphics tablet.
     Tool { time: Instant, event: Box<ToolEvent> },
     /// A graphics tablet was plugged in, or unplugged.
     Tablet { time: Instant, tablet: TabletDescriptor, there: bool },
     /// The lid or the tablet-mode switch changed.
-    Switch { time: Instant, switch: Switch, on: bool },
+    Switch { time: Instant, switch: LaptopSwitch, on: bool },
     /// A keyboard's modifiers were set from outside (xkb masks and layout).
     Modifiers { time: Instant, keyboard: KeyboardId, depressed: u32, latched: u32, locked: u32, layout: u32 },
 }
@@ -113,13 +113,13 @@ impl InputEvent {
     }
 
     /// Which scroll views it stops, and when it happened.
-    pub(super) fn stops_views(&self) -> Option<(Instant, Stops)> {
+    pub(super) fn stops_views(&self) -> Option<(Instant, StopScope)> {
         match self {
             InputEvent::Button { time, pressed: true, .. }
             | InputEvent::TouchDown { time, .. }
-            | InputEvent::Gesture { time, gesture: Gesture::HoldBegin { .. } } => Some((*time, Stops::All)),
+            | InputEvent::Gesture { time, gesture: TouchpadGesture::HoldBegin { .. } } => Some((*time, StopScope::All)),
             // Not programmed motion: a key that is pressed three times scrolls three times as far.
-            InputEvent::Key { time, pressed: true, .. } => Some((*time, Stops::Flings)),
+            InputEvent::Key { time, pressed: true, .. } => Some((*time, StopScope::Flings)),
             _ => None,
         }
     }

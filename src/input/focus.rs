@@ -6,10 +6,10 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::SERIAL_COUNTER;
 
-use super::event::Stops;
+use super::event::StopScope;
 use super::{constraint, pointer, scrolling, text};
+use crate::deferred_calls;
 use crate::guard;
-use crate::later;
 use crate::shell;
 use crate::state::State;
 use upbeat_timing::time::Clock;
@@ -35,13 +35,13 @@ pub fn update_keyboard(state: &mut State) {
     let before = keyboard.current_focus();
     // A client whose socket is full gets no new focus: enter and leave would overflow it. It gets the focus when it
     // has read on.
-    let may_hear = |target: &WlSurface| before.as_ref() == Some(target) || guard::has_room(target);
+    let may_hear = |target: &WlSurface| before.as_ref() == Some(target) || guard::may_send_urgent(target);
     let target = target.filter(Resource::is_alive).filter(may_hear);
     if before != target {
         let now = state.clock.now();
-        scrolling::stop(state, now, Stops::Flings);
+        scrolling::stop(state, now, StopScope::Flings);
         // The new client must know the keymap, since its modifiers follow.
-        super::keyboard::tell_keymap(state);
+        super::keyboard::send_keymap(state);
         keyboard.set_focus(state, target, SERIAL_COUNTER.next_serial());
         constraint::keyboard_moved(state);
         text::focus_changed(state);
@@ -51,18 +51,18 @@ pub fn update_keyboard(state: &mut State) {
 /// `surface` cannot keep a focus any more. If it still exists, `leave` is sent at once, because later the surface could
 /// not be named. If it is gone, or is destroyed with its whole client, the focus is updated at the end of the turn:
 /// while a client is being taken apart, an event that names another of its surfaces would panic in the backend.
-pub fn lost(state: &mut State, surface: &WlSurface) {
+pub fn focus_lost(state: &mut State, surface: &WlSurface) {
     if surface.client().is_some() {
-        renew(state);
+        update_all(state);
     } else if !std::mem::replace(&mut state.input.focus_is_stale, true) {
-        later::soon(state, |state| {
+        deferred_calls::queue(state, |state| {
             state.input.focus_is_stale = false;
-            renew(state);
+            update_all(state);
         });
     }
 }
 
-fn renew(state: &mut State) {
+fn update_all(state: &mut State) {
     shell::focus_next(state);
     update_keyboard(state);
     pointer::refresh_focus(state);
@@ -72,6 +72,6 @@ fn renew(state: &mut State) {
 pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     let keyboard = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
     if keyboard.as_ref() == Some(surface) || state.input.pointer.current_focus().as_ref() == Some(surface) {
-        lost(state, surface);
+        focus_lost(state, surface);
     }
 }

@@ -11,19 +11,19 @@ use smithay::input::keyboard::{
 };
 use smithay::utils::SERIAL_COUNTER;
 
-pub use super::in_force::Masks;
-use super::in_force::{self, InForce};
-use super::keymap::{self, Keymap};
-use super::repeating::{self, Repeating};
-use super::switcher::{self, Switcher};
-use super::text::keys::{self as text_keys, Stroke};
-use super::{InputTimes, KeyboardId, Timed, acting, data_drag, shortcuts, typing};
-use crate::bindings::{Action, Bound, Pressed};
+pub use super::active_keymap::ModifierMasks;
+use super::active_keymap::{self, ActiveKeymap};
+use super::keymap::{self, CompiledKeymap};
+use super::shortcut_repeat::{self, RepeatingShortcut};
+use super::text::grabbed_keys::{self as text_keys, GrabbedKey};
+use super::window_switcher::{self, WindowSwitcher};
+use super::{InputTimes, KeyboardId, TimestampedDevice, actions, data_drag, shortcut_inhibition, typing};
+use crate::bindings::{Binding, PressedKey, ShortcutAction};
 use crate::config;
 use crate::output::{self, InputKind};
+use crate::shell::end_session_question::{self, QuestionOutcome};
 use crate::shell::overview;
-use crate::shell::question::{self, Taken};
-use crate::shell::region;
+use crate::shell::region_selection;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
@@ -35,51 +35,58 @@ const DIGIT_ROW: std::ops::RangeInclusive<u32> = 2..=10;
 const LAST_KEY: u32 = 0x2ff;
 
 #[derive(Debug, Default)]
-pub struct Keyboards {
+pub struct SeatKeyboards {
     /// The keyboard that was used last: its keymap is in force. `None`: look it up at the next key.
     active: Option<KeyboardId>,
-    keymaps: BTreeMap<KeyboardId, Arc<Keymap>>,
+    keymaps: BTreeMap<KeyboardId, Arc<CompiledKeymap>>,
     /// Modifiers that were set from outside: they stay while other keyboards are used.
-    masks: BTreeMap<KeyboardId, Masks>,
-    pub(super) in_force: InForce,
+    masks: BTreeMap<KeyboardId, ModifierMasks>,
+    pub(super) in_force: ActiveKeymap,
     pressed: Vec<(KeyboardId, u32)>,
     /// Pressed keys that no client was told of.
     swallowed: Vec<(KeyboardId, u32)>,
-    pub(super) switcher: Option<Switcher>,
+    pub(super) switcher: Option<WindowSwitcher>,
     /// A shortcut that repeats while its key is held.
-    pub(super) repeating: Option<Repeating>,
+    pub(super) repeating: Option<RepeatingShortcut>,
     /// The configuration of the session's keyboards.
-    configured: config::Keyboard,
+    configured: config::KeyboardOptions,
 }
 
 /// Applies the configured layout and repetition to the session's keyboards. On an error the layout stays as it was, and
 /// the error is a sentence for the user.
-pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), String> {
+pub fn configure(state: &mut State, keyboard: &config::KeyboardOptions) -> Result<(), String> {
     let Some(handle) = state.input.keyboard.clone() else { return Ok(()) };
     handle.change_repeat_info(i32::from(keyboard.repeat_rate), i32::from(keyboard.repeat_delay));
     let before = std::mem::replace(&mut state.input.keyboards.configured, keyboard.clone());
-    let layout = |keyboard: &config::Keyboard| config::Keyboard { repeat_delay: 0, repeat_rate: 0, ..keyboard.clone() };
+    let layout = |keyboard: &config::KeyboardOptions| config::KeyboardOptions {
+        repeat_delay: 0,
+        repeat_rate: 0,
+        ..keyboard.clone()
+    };
     if layout(&before) == layout(keyboard) {
         if state.bindings.shifted.is_empty() {
             note_shifted(state, &handle);
         }
-        tell_grabs(state, &handle);
+        send_to_grabs(state, &handle);
         return Ok(());
     }
     release_all(state, KeyboardId::Session);
     use_keyboard(state, &handle, KeyboardId::Session);
-    in_force::tell(state, &handle);
+    active_keymap::send_keymap(state, &handle);
     match set_configured(state, &handle) {
         Ok(()) => {
             note_shifted(state, &handle);
-            state.input.keyboards.in_force.own_changed();
-            text_keys::sessions_changed(state);
-            tell_grabs(state, &handle);
+            state.input.keyboards.in_force.session_keymap_changed();
+            text_keys::session_keymap_changed(state);
+            send_to_grabs(state, &handle);
             Ok(())
         }
         Err(_) => {
-            state.input.keyboards.configured =
-                config::Keyboard { repeat_delay: keyboard.repeat_delay, repeat_rate: keyboard.repeat_rate, ..before };
+            state.input.keyboards.configured = config::KeyboardOptions {
+                repeat_delay: keyboard.repeat_delay,
+                repeat_rate: keyboard.repeat_rate,
+                ..before
+            };
             Err(config::NoSuchKeymap(keyboard.clone()).to_string())
         }
     }
@@ -96,16 +103,16 @@ fn note_shifted(state: &mut State, handle: &KeyboardHandle<State>) {
 }
 
 /// Sends the keymap and the repetition of the session's keyboards to the input method.
-fn tell_grabs(state: &mut State, handle: &KeyboardHandle<State>) {
+fn send_to_grabs(state: &mut State, handle: &KeyboardHandle<State>) {
     let (rate, delay) = repetition(state);
     for grab in state.input.text.grabs() {
-        in_force::tell_grab(state, handle, &grab);
+        active_keymap::send_to_grab(state, handle, &grab);
         grab.repeat_info(rate, delay);
     }
 }
 
 fn set_configured(state: &mut State, handle: &KeyboardHandle<State>) -> Result<(), KeyboardError> {
-    let config::Keyboard { layout, variant, model, options, .. } = state.input.keyboards.configured.clone();
+    let config::KeyboardOptions { layout, variant, model, options, .. } = state.input.keyboards.configured.clone();
     let options = Some(options).filter(|options| !options.is_empty());
     let names = XkbConfig { rules: "", model: &model, layout: &layout, variant: &variant, options };
     handle.set_xkb_config(state, names)
@@ -113,7 +120,7 @@ fn set_configured(state: &mut State, handle: &KeyboardHandle<State>) -> Result<(
 
 /// The repeat rate (per second) and the delay before it (milliseconds).
 pub(super) fn repetition(state: &State) -> (i32, i32) {
-    let config::Keyboard { repeat_rate, repeat_delay, .. } = state.input.keyboards.configured;
+    let config::KeyboardOptions { repeat_rate, repeat_delay, .. } = state.input.keyboards.configured;
     (i32::from(repeat_rate), i32::from(repeat_delay))
 }
 
@@ -130,25 +137,25 @@ pub fn layouts(state: &mut State) -> (Vec<String>, u32) {
 pub fn set_layout(state: &mut State, number: u32) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     handle.with_xkb_state(state, |mut context| context.set_layout(Layout(number)));
-    text_keys::tell_focus(state);
+    text_keys::send_modifiers_to_focus(state);
 }
 
 /// Gives a keyboard a keymap and puts it in force.
-pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
+pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: Arc<CompiledKeymap>) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     remember_keymap(state, id, keymap.clone());
     // Has no effect if the keymap is in force already: on-screen keyboards set the same one with each key.
-    in_force::put(state, &handle, Some(&keymap));
+    active_keymap::activate(state, &handle, Some(&keymap));
     state.input.keyboards.active = Some(id);
-    tell(state, &handle, id);
+    send_keymap_of(state, &handle, id);
 }
 
 /// Gives a keyboard a keymap, which is put in force when the keyboard is next used.
-pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
+pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<CompiledKeymap>) {
     release_all(state, id);
-    if let Some(handle) = state.input.keyboard.clone().filter(|_| text_keys::may_hand_on(state, id)) {
-        let is_sessions = in_force::is_sessions(state, &handle, &keymap);
-        text_keys::has_keymap(state, id, is_sessions);
+    if let Some(handle) = state.input.keyboard.clone().filter(|_| text_keys::may_forward(state, id)) {
+        let is_sessions = active_keymap::is_sessions(state, &handle, &keymap);
+        text_keys::keymap_changed(state, id, is_sessions);
     }
     let keyboards = &mut state.input.keyboards;
     let before = keyboards.keymaps.insert(id, keymap.clone());
@@ -183,45 +190,46 @@ pub fn release_all(state: &mut State, id: KeyboardId) {
 }
 
 /// Whether clients already know the keymap of `id`, or an equal one.
-pub fn is_told(state: &State, id: KeyboardId) -> bool {
-    text_keys::hands_on(state, id) || in_force::is_told(state, state.input.keyboards.keymaps.get(&id))
+pub fn is_known_to_clients(state: &State, id: KeyboardId) -> bool {
+    text_keys::is_forwarding(state, id)
+        || active_keymap::is_known_to_clients(state, state.input.keyboards.keymaps.get(&id))
 }
 
 /// Puts the keymap of `id` in force, as its next key would, and sends it.
 pub fn put_in_force(state: &mut State, id: KeyboardId) {
     if let Some(handle) = state.input.keyboard.clone() {
         use_keyboard(state, &handle, id);
-        tell(state, &handle, id);
+        send_keymap_of(state, &handle, id);
     }
 }
 
 /// Sends the keymap that was put in force for `id` to clients, and to the input method if it gets keys of `id`.
-fn tell(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
-    in_force::tell(state, handle);
-    if !text_keys::is_its_own(state, id) {
-        in_force::tell_grabs(state);
+fn send_keymap_of(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
+    active_keymap::send_keymap(state, handle);
+    if !text_keys::belongs_to_input_method(state, id) {
+        active_keymap::send_to_grabs(state);
     }
 }
 
 /// Puts the keymap of `id` in force, with the modifiers that were set on it.
 fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
-    if state.input.keyboards.active == Some(id) || text_keys::hands_on(state, id) {
+    if state.input.keyboards.active == Some(id) || text_keys::is_forwarding(state, id) {
         return;
     }
     let keymap = state.input.keyboards.keymaps.get(&id).cloned();
     let masks = state.input.keyboards.masks.get(&id).copied();
-    if in_force::put(state, handle, keymap.as_ref())
+    if active_keymap::activate(state, handle, keymap.as_ref())
         && let Some(masks) = masks
     {
-        in_force::restore(state, handle, masks);
+        active_keymap::restore(state, handle, masks);
     }
     state.input.keyboards.active = Some(id);
 }
 
 /// Sends clients the keymap in force.
-pub(super) fn tell_keymap(state: &mut State) {
+pub(super) fn send_keymap(state: &mut State) {
     if let Some(handle) = state.input.keyboard.clone() {
-        in_force::tell(state, &handle);
+        active_keymap::send_keymap(state, &handle);
     }
 }
 
@@ -232,29 +240,33 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     if key > LAST_KEY || !note(&mut state.input.keyboards.pressed, (id, key), pressed) {
         return;
     }
-    let (code, stroke) = (Keycode::new(key + XKB_OFFSET), Stroke { time, keyboard: id, key, pressed });
-    if text_keys::hands_on(state, id) {
-        return text_keys::hand_on(state, &handle, code, stroke);
+    let (code, stroke) = (Keycode::new(key + XKB_OFFSET), GrabbedKey { time, keyboard: id, key, pressed });
+    if text_keys::is_forwarding(state, id) {
+        return text_keys::forward_key(state, &handle, code, stroke);
     }
     use_keyboard(state, &handle, id);
     let key_state = if pressed { KeyState::Pressed } else { KeyState::Released };
-    repeating::stop(state, (id, key), pressed);
+    shortcut_repeat::stop(state, (id, key), pressed);
     let ((bound, held, symbol), modifiers_changed) =
         handle.input_intercept(state, code, key_state, |state, held, symbol| {
             let bound = if pressed { bound_to(state, id, key, held, &symbol) } else { None };
             (bound, *held, symbol.modified_sym())
         });
-    let bound = bound.filter(|bound| shortcuts::is_ours(state, handle.current_focus().as_ref(), bound));
+    let bound = bound.filter(|bound| shortcut_inhibition::is_ours(state, handle.current_focus().as_ref(), bound));
     if !(held.alt || held.logo || held.ctrl) {
-        switcher::end(state);
+        window_switcher::end(state);
     }
-    let is_terminal = bound.as_ref().is_some_and(|bound| matches!(bound.action, Action::SwitchTerminal(_)));
-    let wakes = pressed && bound.is_none() && state.input.waking.takes();
-    let answer = if pressed && !is_terminal && !wakes { question::key(state, symbol) } else { Taken::No };
+    let is_terminal = bound.as_ref().is_some_and(|bound| matches!(bound.action, ShortcutAction::SwitchTerminal(_)));
+    let wakes = pressed && bound.is_none() && state.input.waking.swallows_press();
+    let answer = if pressed && !is_terminal && !wakes {
+        end_session_question::key(state, symbol)
+    } else {
+        QuestionOutcome::NotForQuestion
+    };
     let is_taken = wakes
-        || acting::answered(state, answer)
-        || pressed && !is_terminal && region::key(state, symbol)
-        || pressed && (super::picking::key(state, symbol) || overview::key(state, symbol, bound.is_some()));
+        || actions::end_if_confirmed(state, answer)
+        || pressed && !is_terminal && region_selection::key(state, symbol)
+        || pressed && (super::window_picking::key(state, symbol) || overview::key(state, symbol, bound.is_some()));
     if is_taken {
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
@@ -264,16 +276,16 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
         typing::ended(state);
-        acting::run(state, &bound.action);
+        actions::run(state, &bound.action);
         if bound.repeats {
             let repetition = repetition(state);
-            state.input.keyboards.repeating = Repeating::new((id, key), bound, time, repetition);
+            state.input.keyboards.repeating = RepeatingShortcut::new((id, key), bound, time, repetition);
         }
         return;
     }
     if !pressed && note(&mut state.input.keyboards.swallowed, (id, key), false) {
         if modifiers_changed {
-            text_keys::tell_focus(state);
+            text_keys::send_modifiers_to_focus(state);
         }
         return;
     }
@@ -284,22 +296,22 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
         if modifiers_changed {
-            text_keys::tell_focus(state);
+            text_keys::send_modifiers_to_focus(state);
         }
         return;
     }
     if pressed {
         typing::note(state, &handle, symbol, time);
     }
-    if text_keys::take(state, stroke, modifiers_changed.then(|| handle.modifier_state())) {
+    if text_keys::send_to_grab(state, stroke, modifiers_changed.then(|| handle.modifier_state())) {
         return;
     }
     let serial = SERIAL_COUNTER.next_serial();
     state.input.actions.push(serial);
     let focus = handle.current_focus();
     output::input(state, InputKind::Key, focus.as_ref(), time);
-    in_force::tell(state, &handle);
-    state.tell_time(Timed::Keyboard, focus.as_ref(), time);
+    active_keymap::send_keymap(state, &handle);
+    state.send_time(TimestampedDevice::Keyboard, focus.as_ref(), time);
     handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);
 }
 
@@ -310,7 +322,7 @@ fn bound_to(
     key: u32,
     held: &ModifiersState,
     symbol: &KeysymHandle<'_>,
-) -> Option<Bound> {
+) -> Option<Binding> {
     let mut plain = symbol.raw_syms().to_vec();
     // Keyboards for other alphabets have Latin letters in another group.
     plain.extend(symbol.raw_latin_sym_or_raw_current_sym());
@@ -323,8 +335,8 @@ fn bound_to(
     if plain.contains(&Keysym::from(keysyms::KEY_ISO_Left_Tab)) {
         plain.push(Keysym::from(keysyms::KEY_Tab));
     }
-    let pressed = Pressed { held, modified: symbol.modified_sym(), plain: &plain };
-    state.bindings.key(&pressed, state.shell.lock().takes_input())
+    let pressed = PressedKey { held, modified: symbol.modified_sym(), plain: &plain };
+    state.bindings.binding_of_key(&pressed, state.shell.lock().takes_input())
 }
 
 /// Adds or removes an entry. Returns whether that changed the list.
@@ -344,7 +356,7 @@ fn note<T: PartialEq>(list: &mut Vec<T>, entry: T, present: bool) -> bool {
 }
 
 /// The modifiers with `masks` as their serialised form, as clients get them.
-const fn with_masks(mut held: ModifiersState, masks: Masks) -> ModifiersState {
+const fn with_masks(mut held: ModifiersState, masks: ModifierMasks) -> ModifiersState {
     held.serialized.depressed = masks.depressed;
     held.serialized.latched = masks.latched;
     held.serialized.locked = masks.locked;
@@ -353,17 +365,17 @@ const fn with_masks(mut held: ModifiersState, masks: Masks) -> ModifiersState {
 }
 
 /// A keyboard's modifiers were set from outside, as a virtual keyboard does.
-pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
+pub fn modifiers(state: &mut State, id: KeyboardId, masks: ModifierMasks) {
     let Some(handle) = state.input.keyboard.clone() else { return };
-    if text_keys::hands_on(state, id) {
+    if text_keys::is_forwarding(state, id) {
         let modifiers = with_masks(handle.modifier_state(), masks);
-        return text_keys::hand_on_modifiers(state, &handle, modifiers);
+        return text_keys::forward_modifiers(state, &handle, modifiers);
     }
     use_keyboard(state, &handle, id);
     if id != KeyboardId::Session {
         state.input.keyboards.masks.insert(id, masks);
     }
-    in_force::tell(state, &handle);
+    active_keymap::send_keymap(state, &handle);
     let (mut held, layouts) = handle.with_xkb_state(state, |context| {
         let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // SAFETY: the keymap stays on this thread, and the clone that the scratch state makes is dropped before the
@@ -382,7 +394,7 @@ pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
     }
     held = with_masks(held, masks);
     if !(held.alt || held.logo || held.ctrl) {
-        switcher::end(state);
+        window_switcher::end(state);
     }
     if let Some(focus) = handle.current_focus() {
         let seat = state.input.seat.clone();

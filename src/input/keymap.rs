@@ -30,23 +30,23 @@ const FIRST: XkbConfig<'static> =
 
 /// A compiled keymap.
 #[derive(Debug)]
-pub struct Keymap {
-    pub(super) text: Text,
+pub struct CompiledKeymap {
+    pub(super) text: KeymapText,
     /// The spare keyboard with this keymap; with the session's, while this keymap is in force.
-    pub(super) holder: KeyboardHandle<Mould>,
+    pub(super) holder: KeyboardHandle<SpareSeat>,
 }
 
 /// A spare keyboard that can compile one keymap.
 #[derive(Debug)]
-pub struct Blank {
-    mould: Mould,
-    holder: KeyboardHandle<Mould>,
+pub struct SpareKeyboard {
+    mould: SpareSeat,
+    holder: KeyboardHandle<SpareSeat>,
 }
 
-impl Blank {
+impl SpareKeyboard {
     /// Takes some milliseconds. `None` if the system has no keyboard data files.
     pub fn new() -> Option<Self> {
-        let mut mould = Mould::new();
+        let mut mould = SpareSeat::new();
         let holder = mould.0.new_seat("keymap").add_keyboard(FIRST, 0, 0).ok()?;
         with_xkb(&mut mould, &holder, |held| {
             // SAFETY: this second reference to the context is dropped before the lock is released.
@@ -54,66 +54,66 @@ impl Blank {
             // Otherwise xkb would log each error in a client's keymap on standard error, a line for each word.
             context.set_log_level(xkb::LogLevel::Critical);
         });
-        Some(Blank { mould, holder })
+        Some(SpareKeyboard { mould, holder })
     }
 
     /// Compiles a keymap (`XKB_V1` text). It takes some milliseconds, and reads the files that the text includes.
     ///
     /// # Errors
     /// If the text is no keymap; the returned value can compile another.
-    pub fn compile(mut self, text: &str) -> Result<Keymap, Self> {
+    pub fn compile(mut self, text: &str) -> Result<CompiledKeymap, Self> {
         if text.contains('\0') || self.holder.set_keymap_from_string(&mut self.mould, text.to_owned()).is_err() {
             return Err(self);
         }
         let text = with_xkb(&mut self.mould, &self.holder, text_of);
-        Ok(Keymap { text: Text::new(text), holder: self.holder })
+        Ok(CompiledKeymap { text: KeymapText::new(text), holder: self.holder })
     }
 }
 
-impl Keymap {
+impl CompiledKeymap {
     /// Compiles a keymap (`XKB_V1` text). `None` if the text is no keymap, or if the system has no keyboard data files.
     ///
     /// It takes some milliseconds, and reads the files that the text includes.
     pub fn compile(text: &str) -> Option<Self> {
-        Blank::new()?.compile(text).ok()
+        SpareKeyboard::new()?.compile(text).ok()
     }
 
     /// Whether the texts are equal.
-    pub(super) fn is_like(&self, other: &Keymap) -> bool {
+    pub(super) fn is_like(&self, other: &CompiledKeymap) -> bool {
         self.text.bytes == other.text.bytes
     }
 }
 
 /// The seat state that spare keyboards belong to, because Smithay's keyboards need one.
 #[derive(Debug)]
-pub struct Mould(SeatState<Mould>);
+pub struct SpareSeat(SeatState<SpareSeat>);
 
-impl Mould {
+impl SpareSeat {
     pub(super) fn new() -> Self {
-        Mould(SeatState::new())
+        SpareSeat(SeatState::new())
     }
 }
 
-impl SeatHandler for Mould {
+impl SeatHandler for SpareSeat {
     type KeyboardFocus = WlSurface;
     type PointerFocus = WlSurface;
     type TouchFocus = WlSurface;
 
-    fn seat_state(&mut self) -> &mut SeatState<Mould> {
+    fn seat_state(&mut self) -> &mut SeatState<SpareSeat> {
         &mut self.0
     }
 }
 
 /// A keymap as it is sent to clients.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct KeymapText {
     /// With a zero byte at the end.
     pub(super) bytes: Vec<u8>,
     /// A sealed memfd with the same bytes, which clients can share because they cannot change it.
     sealed: Option<OwnedFd>,
 }
 
-impl Text {
+impl KeymapText {
     pub(super) fn new(text: String) -> Self {
         let mut bytes = text.into_bytes();
         bytes.push(0);
@@ -121,14 +121,14 @@ impl Text {
             let seals = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
             fcntl_add_seals(file, seals).is_ok()
         });
-        Text { bytes, sealed }
+        KeymapText { bytes, sealed }
     }
 
     pub(super) fn size(&self) -> u32 {
         u32::try_from(self.bytes.len()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn tell(&self, keyboard: &WlKeyboard) {
+    pub(super) fn send(&self, keyboard: &WlKeyboard) {
         let size = self.size();
         let send = |file: &OwnedFd| keyboard.keymap(KeymapFormat::XkbV1, file.as_fd(), size);
         match self.sealed.as_ref().filter(|_| keyboard.version() >= PRIVATE_SINCE) {
@@ -195,14 +195,14 @@ mod tests {
         );
         let text = names.unwrap().get_as_string(xkb::KEYMAP_FORMAT_TEXT_V1);
         let there = text.clone();
-        let keymap = std::thread::spawn(move || Keymap::compile(&there)).join().unwrap().expect("it is one");
+        let keymap = std::thread::spawn(move || CompiledKeymap::compile(&there)).join().unwrap().expect("it is one");
         assert_eq!(keymap.text.bytes, [text.as_bytes(), &[0]].concat());
-        assert!(Keymap::compile("xkb_keymap {").is_none());
-        assert!(Keymap::compile("xkb\0keymap").is_none());
+        assert!(CompiledKeymap::compile("xkb_keymap {").is_none());
+        assert!(CompiledKeymap::compile("xkb\0keymap").is_none());
     }
 
     #[test]
-    fn what_the_environment_says_of_keyboards_is_no_matter_for_the_keymaps_of_others() {
+    fn environment_does_not_affect_client_keymaps() {
         // In a process of its own, because the environment of this process is shared by all tests.
         let mut test = std::process::Command::new(std::env::current_exe().unwrap());
         test.args([

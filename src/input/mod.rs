@@ -7,48 +7,48 @@
 //!                                          └► shell         └► shell::drag, drawn at the next latch
 //! ```
 
-pub mod acting;
-mod around;
-mod behind;
-pub mod carrying;
+pub mod actions;
+pub mod active_keymap;
 pub mod constraint;
 pub mod cursor;
 pub mod data_drag;
+pub mod data_drag_grabs;
+mod device_release;
 pub mod drag;
 pub mod drag_requests;
 pub mod event;
-mod fingers;
 pub mod focus;
-mod foresight;
+mod focus_follows_pointer;
 pub mod gesture;
-mod hand;
-mod held;
-mod hovering;
-pub mod in_force;
-pub mod joining;
+mod host_interfaces;
 pub mod keyboard;
 pub mod keymap;
-mod letting_go;
 pub mod libinput;
-mod mouse;
-pub mod picking;
+mod motion_coalescing;
+mod mouse_shortcuts;
+pub mod new_seat_objects;
+pub mod output_waking;
 pub mod pointer;
 mod pointer_release;
-pub mod repeating;
+mod prediction_feed;
+mod scroll_view_grab;
 mod scrolling;
+mod seat_for_shell;
 pub mod serials;
-pub mod shortcuts;
-pub mod swiping;
+pub mod session_swipes;
+pub mod shortcut_inhibition;
+pub mod shortcut_repeat;
 pub mod switch;
-pub mod switcher;
 pub mod tablet;
 pub mod text;
-mod titles;
+mod title_presses;
 mod tool;
 pub mod touch;
 pub mod touch_drag;
+mod touch_points;
 mod typing;
-pub mod waking;
+pub mod window_picking;
+pub mod window_switcher;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
 use smithay::input::pointer::{CursorImageStatus, PointerHandle};
@@ -61,9 +61,9 @@ use smithay::utils::{Logical, Point, Serial};
 use crate::output;
 use crate::shell::WindowId;
 use crate::state::State;
-pub use around::{HostSession, InputTimes, TabletClients, Timed};
-use cursor::Cursor;
-pub use event::{Gesture, InputEvent, KeyboardId, Scroll, ScrollSource, Switch};
+use cursor::SeatCursor;
+pub use event::{InputEvent, KeyboardId, LaptopSwitch, ScrollAxis, ScrollSource, TouchpadGesture};
+pub use host_interfaces::{HostSession, InputTimes, TabletClients, TimestampedDevice};
 use serials::ActionSerials;
 use upbeat_timing::time::{Clock, Instant};
 
@@ -81,16 +81,16 @@ pub struct Input {
     /// `None` when no keymap could be loaded (the keyboard data files are missing).
     keyboard: Option<KeyboardHandle<State>>,
     /// Waits for the user to pick a window by the next press.
-    picker: Option<Box<dyn picking::Picks>>,
+    picker: Option<Box<dyn window_picking::WindowPicker>>,
     /// Clients that want shortcuts for themselves.
-    inhibitors: shortcuts::Inhibitors,
+    inhibitors: shortcut_inhibition::InhibitorTable,
     /// Text fields, and the input method that types into them.
-    text: text::Text,
+    text: text::TextInputState,
     /// The pointer's focus is found in the applied state, and again after every update, instead of in the scene on
     /// screen after each presentation. For the conformance suite WLCS, which checks the focus before any refresh.
     focus_follows_updates: bool,
-    cursor: Cursor,
-    keyboards: keyboard::Keyboards,
+    cursor: SeatCursor,
+    keyboards: keyboard::SeatKeyboards,
     actions: ActionSerials,
     /// The focus will be updated at the end of the turn.
     focus_is_stale: bool,
@@ -98,23 +98,23 @@ pub struct Input {
     last_use: Instant,
     typed_into: Option<typing::TypedInto>,
     /// How input switches outputs on.
-    waking: waking::Waking,
+    waking: output_waking::OutputWaking,
     drag: Option<drag::DragSource>,
-    touches: fingers::Touches,
-    tools: tablet::Tools,
-    held: pointer::Held,
-    last_on_bar: Option<titles::Last>,
+    touches: touch_points::SeatTouchPoints,
+    tools: tablet::NearTools,
+    held_buttons: pointer::HeldButtons,
+    last_title_press: Option<title_presses::TitleBarPress>,
     /// The surface that the pointer was last found on, with its origin.
-    pointer_focus: pointer::Focus,
-    owed: behind::Owed,
-    followed: foresight::Followed,
+    pointer_focus: pointer::SurfaceFocus,
+    unsent_motion: motion_coalescing::UnsentMotion,
+    tracked_devices: prediction_feed::TrackedDevices,
     /// Which swipes are the session's own.
-    gestures: swiping::Gestures,
-    swiping: swiping::Swiping,
+    gestures: session_swipes::EnabledSwipes,
+    swipe: session_swipes::SwipeState,
     /// The fraction of a step that a wheel with a shortcut has turned.
-    wheel: mouse::Wheel,
+    wheel: mouse_shortcuts::WheelSteps,
     /// The scroll view that the present scroll gesture moves.
-    scrolling: scrolling::Scrolling,
+    scrolling: scrolling::ScrollState,
 }
 
 impl Input {
@@ -136,11 +136,11 @@ impl Input {
     }
 
     /// Clients that want shortcuts for themselves.
-    pub const fn inhibitors_mut(&mut self) -> &mut shortcuts::Inhibitors {
+    pub const fn inhibitors_mut(&mut self) -> &mut shortcut_inhibition::InhibitorTable {
         &mut self.inhibitors
     }
 
-    pub const fn cursor(&self) -> &Cursor {
+    pub const fn cursor(&self) -> &SeatCursor {
         &self.cursor
     }
 
@@ -155,11 +155,11 @@ impl Input {
     }
 
     /// Sets whether clients wait for an idle notification to end.
-    pub const fn await_use(&mut self, is_awaited: bool) {
+    pub const fn set_use_awaited(&mut self, is_awaited: bool) {
         self.waking.is_awaited = is_awaited;
     }
 
-    pub const fn gestures_mut(&mut self) -> &mut swiping::Gestures {
+    pub const fn gestures_mut(&mut self) -> &mut session_swipes::EnabledSwipes {
         &mut self.gestures
     }
 
@@ -183,28 +183,28 @@ impl Input {
             touch,
             keyboard,
             picker: None,
-            inhibitors: shortcuts::Inhibitors::default(),
-            text: text::Text::default(),
+            inhibitors: shortcut_inhibition::InhibitorTable::default(),
+            text: text::TextInputState::default(),
             focus_follows_updates: false,
-            cursor: Cursor::default(),
-            keyboards: keyboard::Keyboards::default(),
+            cursor: SeatCursor::default(),
+            keyboards: keyboard::SeatKeyboards::default(),
             actions: ActionSerials::default(),
             focus_is_stale: false,
             last_use: Instant::ZERO,
             typed_into: None,
-            waking: waking::Waking::default(),
+            waking: output_waking::OutputWaking::default(),
             drag: None,
-            touches: fingers::Touches::default(),
-            tools: tablet::Tools::default(),
-            held: pointer::Held::default(),
-            last_on_bar: None,
+            touches: touch_points::SeatTouchPoints::default(),
+            tools: tablet::NearTools::default(),
+            held_buttons: pointer::HeldButtons::default(),
+            last_title_press: None,
             pointer_focus: None,
-            owed: behind::Owed::default(),
-            followed: foresight::Followed::default(),
-            gestures: swiping::Gestures::default(),
-            swiping: swiping::Swiping::default(),
-            wheel: mouse::Wheel::default(),
-            scrolling: scrolling::Scrolling::default(),
+            unsent_motion: motion_coalescing::UnsentMotion::default(),
+            tracked_devices: prediction_feed::TrackedDevices::default(),
+            gestures: session_swipes::EnabledSwipes::default(),
+            swipe: session_swipes::SwipeState::default(),
+            wheel: mouse_shortcuts::WheelSteps::default(),
+            scrolling: scrolling::ScrollState::default(),
         }
     }
 
@@ -227,7 +227,7 @@ impl Input {
 pub fn handle(state: &mut State, event: InputEvent) {
     if event.is_use() {
         state.input.last_use = state.clock.now();
-        if waking::used(state, &event) {
+        if output_waking::note_activity(state, &event) {
             return;
         }
     }
@@ -243,12 +243,12 @@ pub fn handle(state: &mut State, event: InputEvent) {
     };
     let points = matches!(event, InputEvent::PointerMotion { .. } | InputEvent::PointerPosition { .. });
     match &event {
-        InputEvent::TouchDown { .. } => cursor::put_away(state, true),
+        InputEvent::TouchDown { .. } => cursor::set_hidden(state, true),
         InputEvent::PointerMotion { .. }
         | InputEvent::PointerPosition { .. }
         | InputEvent::Button { .. }
         | InputEvent::Axis { .. }
-        | InputEvent::Tool { .. } => cursor::put_away(state, false),
+        | InputEvent::Tool { .. } => cursor::set_hidden(state, false),
         _ => {}
     }
     match event {
@@ -263,22 +263,22 @@ pub fn handle(state: &mut State, event: InputEvent) {
         InputEvent::TouchUp { time, slot } => touch::up(state, time, slot),
         InputEvent::TouchFrame { .. } => touch::frame(state),
         InputEvent::TouchCancel { .. } => touch::cancel(state),
-        InputEvent::Gesture { time, gesture } => gesture::heard(state, time, gesture),
+        InputEvent::Gesture { time, gesture } => gesture::handle(state, time, gesture),
         InputEvent::Tool { time, event } => tablet::tool(state, time, &event),
         InputEvent::Tablet { time, tablet, there } => tablet::plugged(state, time, &tablet, there),
         InputEvent::Switch { switch, on, .. } => switch::switched(state, switch, on),
         InputEvent::Key { time, keyboard, key, pressed } => keyboard::key(state, time, keyboard, key, pressed),
         InputEvent::Modifiers { keyboard, depressed, latched, locked, layout, .. } => {
-            keyboard::modifiers(state, keyboard, keyboard::Masks { depressed, latched, locked, layout });
+            keyboard::modifiers(state, keyboard, keyboard::ModifierMasks { depressed, latched, locked, layout });
         }
     }
     let hand = touched.or_else(|| points.then(|| pointer_position(state)));
     if let Some(position) = hand {
-        output::in_place::pointed_at(state, position);
+        output::in_place::set_input_position(state, position);
     }
     if points {
         let focus = state.input.pointer.current_focus();
-        output::scene::following::moved(state, focus.as_ref());
+        output::scene::followers::moved(state, focus.as_ref());
     }
 }
 
@@ -289,7 +289,7 @@ pub fn pointer_position(state: &State) -> Point<f64, Logical> {
 
 /// Where dragged data is: at the finger that drags it, or at the pointer (global logical coordinates).
 pub fn drag_position(state: &State) -> Point<f64, Logical> {
-    touch_drag::carrier(state).unwrap_or_else(|| pointer_position(state))
+    touch_drag::finger_position(state).unwrap_or_else(|| pointer_position(state))
 }
 
 /// The surface that takes input at `position`, and its origin; does not consider grabs.
@@ -329,6 +329,6 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
         state.surfaces.set_drag_icon(None);
     }
     cursor::surface_destroyed(state, surface);
-    foresight::surface_destroyed(state, surface);
+    prediction_feed::surface_destroyed(state, surface);
     focus::surface_destroyed(state, surface);
 }

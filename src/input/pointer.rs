@@ -6,26 +6,29 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::event::{Scroll, ScrollSource};
-pub use super::held::Focus;
-use super::{InputTimes, Timed, acting, behind, constraint, drag, foresight, held, hovering, mouse, scrolling, titles};
+use super::event::{ScrollAxis, ScrollSource};
+pub use super::scroll_view_grab::SurfaceFocus;
+use super::{
+    InputTimes, TimestampedDevice, actions, constraint, drag, focus_follows_pointer, motion_coalescing,
+    mouse_shortcuts, prediction_feed, scroll_view_grab, scrolling, title_presses,
+};
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
-use crate::shell::question::{self, Taken};
-use crate::shell::region::{self, PickedWith};
+use crate::shell::end_session_question::{self, QuestionOutcome};
+use crate::shell::region_selection::{self, PickedWith};
 use crate::shell::{self, overview, popup};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
 /// Buttons that are down.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct HeldButtons {
     buttons: Vec<u32>,
     /// Buttons whose press was not sent to a client: their release must not be sent either.
     swallowed: Vec<u32>,
 }
 
-impl Held {
+impl HeldButtons {
     pub fn any(&self) -> bool {
         !self.buttons.is_empty()
     }
@@ -80,7 +83,7 @@ fn bounded(point: Point<f64, Logical>) -> Point<f64, Logical> {
 }
 
 fn send_relative(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical>) {
-    let Some((delta, raw)) = behind::relative(state, delta, raw) else { return };
+    let Some((delta, raw)) = motion_coalescing::add_relative(state, delta, raw) else { return };
     let pointer = state.input.pointer.clone();
     let focus = state.input.pointer_focus.clone();
     let event = RelativeMotionEvent { delta, delta_unaccel: raw, utime: time.as_micros() };
@@ -88,11 +91,11 @@ fn send_relative(state: &mut State, time: Instant, delta: Point<f64, Logical>, r
 }
 
 fn move_within_constraint(state: &mut State, time: Instant, from: Point<f64, Logical>, to: Point<f64, Logical>) {
-    match constraint::allowed(state, from, to) {
+    match constraint::constrain(state, from, to) {
         Some(position) => set_position(state, time, on_an_output(state, position)),
         None => {
             // Locked in place: there is only the relative motion.
-            if !behind::holds_relative(state) {
+            if !motion_coalescing::has_held_relative(state) {
                 state.input.pointer.clone().frame(state);
             }
             let focus = state.input.pointer.current_focus();
@@ -112,14 +115,18 @@ fn on_an_output(state: &State, position: Point<f64, Logical>) -> Point<f64, Logi
 }
 
 fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>) {
-    let focus = if drag::holds_pointer(state) { None } else { behind::with_room(state, pick(state, position)) };
+    let focus = if drag::holds_pointer(state) {
+        None
+    } else {
+        motion_coalescing::unless_socket_full(state, pick(state, position))
+    };
     let pointer = state.input.pointer.clone();
     let event =
         MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
-    let is_held = behind::holds_position(state, &focus, position);
+    let is_held = motion_coalescing::hold_position(state, &focus, position);
     let before = std::mem::replace(&mut state.input.pointer_focus, focus.clone());
     if !is_held {
-        tell_time(state, time);
+        send_time(state, time);
         pointer.motion(state, focus, &event);
         pointer.frame(state);
     }
@@ -128,28 +135,29 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     } else {
         constraint::activate_if_focused(state);
     }
-    hovering::moved(state, &before);
+    focus_follows_pointer::moved(state, &before);
     overview::pointed(state, position);
-    question::pointed(state, position);
-    region::moved(state, position, PickedWith::Pointer);
+    end_session_question::pointed(state, position);
+    region_selection::moved(state, position, PickedWith::Pointer);
     output::cursor_changed(state);
-    foresight::pointed(state, time, position);
+    prediction_feed::pointer_moved(state, time, position);
     let focus = pointer.current_focus();
     output::input(state, InputKind::Motion, focus.as_ref(), time);
 }
 
 /// Sends the exact time of the pointer event that follows.
-pub(super) fn tell_time(state: &State, time: Instant) {
-    state.tell_time(Timed::Pointer, state.input.pointer.current_focus().as_ref(), time);
+pub(super) fn send_time(state: &State, time: Instant) {
+    state.send_time(TimestampedDevice::Pointer, state.input.pointer.current_focus().as_ref(), time);
 }
 
 /// The surface that the pointer would be on at `position`. While popups hold a grab, only surfaces of their client and
 /// of the input method, which types into them.
-pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
+pub fn pick(state: &State, position: Point<f64, Logical>) -> SurfaceFocus {
     let hit = super::under(state, position)?;
     match state.shell.grabbing_popup().filter(|_| !state.shell.lock().takes_input()) {
         Some(popup) => {
-            let is_meant = hit.0.id().same_client_as(&popup.id()) || state.shell.input_popups().is_typists(&hit.0);
+            let is_meant =
+                hit.0.id().same_client_as(&popup.id()) || state.shell.input_popups().belongs_to_input_method(&hit.0);
             is_meant.then_some(hit)
         }
         None => Some(hit),
@@ -158,7 +166,7 @@ pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
 
 /// Updates the focus if the surface under the standing pointer has changed.
 pub fn refresh_focus(state: &mut State) {
-    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.silence_pointer() {
+    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.replace_pointer() {
         return;
     }
     let on = state.input.pointer.current_focus();
@@ -171,11 +179,11 @@ pub fn refresh_focus(state: &mut State) {
 
 /// Like [`refresh_focus`], but also while a view moves under the pointer.
 pub fn refresh_focus_now(state: &mut State) {
-    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.silence_pointer() {
+    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.replace_pointer() {
         return;
     }
     let position = super::pointer_position(state);
-    let focus = behind::with_room(state, pick(state, position));
+    let focus = motion_coalescing::unless_socket_full(state, pick(state, position));
     let on = state.input.pointer.current_focus();
     if focus.as_ref().map(|(surface, _)| surface) == on.as_ref() && focus == state.input.pointer_focus {
         return;
@@ -185,11 +193,11 @@ pub fn refresh_focus_now(state: &mut State) {
         MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
     let pointer = state.input.pointer.clone();
     state.input.pointer_focus.clone_from(&focus);
-    tell_time(state, time);
+    send_time(state, time);
     pointer.motion(state, focus, &event);
     pointer.frame(state);
     let on = pointer.current_focus();
-    output::scene::following::moved(state, on.as_ref());
+    output::scene::followers::moved(state, on.as_ref());
     constraint::activate_if_focused(state);
 }
 
@@ -203,35 +211,35 @@ pub fn button(state: &mut State, time: Instant, button: u32, pressed: bool) {
 }
 
 fn press(state: &mut State, time: Instant, button: u32) {
-    if state.input.held.buttons.contains(&button) {
+    if state.input.held_buttons.buttons.contains(&button) {
         return;
     }
-    state.input.held.buttons.push(button);
+    state.input.held_buttons.buttons.push(button);
     let place = super::pointer_position(state);
-    if state.input.waking.takes() {
-        state.input.held.swallowed.push(button);
+    if state.input.waking.swallows_press() {
+        state.input.held_buttons.swallowed.push(button);
         return;
     }
-    let picks = region::pressed(state, place, PickedWith::Pointer);
-    let answer = if picks { Taken::No } else { question::pressed(state, place) };
+    let picks = region_selection::pressed(state, place, PickedWith::Pointer);
+    let answer = if picks { QuestionOutcome::NotForQuestion } else { end_session_question::pressed(state, place) };
     if picks
-        || acting::answered(state, answer)
-        || super::picking::pressed(state, place)
+        || actions::end_if_confirmed(state, answer)
+        || super::window_picking::pressed(state, place)
         || overview::pressed(state, place)
     {
         output::input(state, InputKind::Button, None, time);
-        state.input.held.swallowed.push(button);
+        state.input.held_buttons.swallowed.push(button);
         return;
     }
-    if drag::is_active(state) || mouse::pressed(state, time, button) || dismisses_popups(state) {
-        state.input.held.swallowed.push(button);
+    if drag::is_active(state) || mouse_shortcuts::button_pressed(state, time, button) || dismisses_popups(state) {
+        state.input.held_buttons.swallowed.push(button);
         return;
     }
-    let title = titles::pressed(state, time, place, button);
-    if title != titles::Pressed::Elsewhere {
+    let title = title_presses::pressed(state, time, place, button);
+    if title != title_presses::TitlePressResult::Elsewhere {
         output::input(state, InputKind::Button, None, time);
-        state.input.held.swallowed.push(button);
-        if let titles::Pressed::Bar(window) = title {
+        state.input.held_buttons.swallowed.push(button);
+        if let title_presses::TitlePressResult::Bar(window) = title {
             drag::begin_move(state, window, drag::DragSource::Pointer);
         }
         return;
@@ -253,7 +261,7 @@ fn dismisses_popups(state: &mut State) -> bool {
 }
 
 fn release(state: &mut State, time: Instant, button: u32) {
-    let held = &mut state.input.held;
+    let held = &mut state.input.held_buttons;
     held.buttons.retain(|other| *other != button);
     let none_left = held.buttons.is_empty();
     let swallowed = held.swallowed.iter().position(|other| *other == button);
@@ -263,7 +271,7 @@ fn release(state: &mut State, time: Instant, button: u32) {
         deliver(state, time, button, ButtonState::Released, SERIAL_COUNTER.next_serial());
     }
     if none_left {
-        region::released(state, PickedWith::Pointer);
+        region_selection::released(state, PickedWith::Pointer);
         state.shell.set_pressed(None);
         if drag::holds_pointer(state) {
             drag::end(state);
@@ -275,24 +283,24 @@ fn release(state: &mut State, time: Instant, button: u32) {
 }
 
 fn deliver(state: &mut State, time: Instant, button: u32, new: ButtonState, serial: smithay::utils::Serial) {
-    behind::pay(state, time);
+    motion_coalescing::flush(state, time);
     let pointer = state.input.pointer.clone();
     let focus = pointer.current_focus();
     state.input.actions.push(serial);
     output::input(state, InputKind::Button, focus.as_ref(), time);
-    held::catch_up(state, time);
-    tell_time(state, time);
+    scroll_view_grab::resend_position(state, time);
+    send_time(state, time);
     pointer.button(state, &ButtonEvent { button, state: new, serial, time: time.as_wayland_millis() });
     pointer.frame(state);
     if new == ButtonState::Pressed {
-        held::begin(state, serial);
+        scroll_view_grab::begin(state, serial);
     }
 }
 
 /// A wheel turned or a finger scrolled.
-pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll) {
-    if mouse::turned(state, time, source, horizontal, vertical)
-        || scrolling::take(state, time, source, horizontal, vertical)
+pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizontal: ScrollAxis, vertical: ScrollAxis) {
+    if mouse_shortcuts::wheel_turned(state, time, source, horizontal, vertical)
+        || scrolling::scroll_view(state, time, source, horizontal, vertical)
     {
         return;
     }
@@ -315,11 +323,11 @@ pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizont
             frame = frame.stop(axis);
         }
     }
-    behind::pay(state, time);
+    motion_coalescing::flush(state, time);
     let pointer = state.input.pointer.clone();
     let focus = pointer.current_focus();
     output::input(state, InputKind::Scroll, focus.as_ref(), time);
-    tell_time(state, time);
+    send_time(state, time);
     pointer.axis(state, frame);
     pointer.frame(state);
 }

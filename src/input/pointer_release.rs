@@ -5,17 +5,17 @@ use smithay::backend::input::ButtonState;
 use smithay::input::pointer::{ButtonEvent, MotionEvent};
 use smithay::utils::SERIAL_COUNTER;
 
-use super::{behind, foresight};
+use super::{motion_coalescing, prediction_feed};
 use crate::state::State;
-use crate::surface::foresight::Device;
+use crate::surface::input_prediction::TrackedDevice;
 use upbeat_timing::time::Instant;
 
 /// Ends the pointer's grab while it is on no surface, and swallows the releases that follow.
-pub(super) fn let_go(state: &mut State, now: Instant) {
-    behind::forget(state);
-    foresight::left(state, Device::Pointer);
+pub(super) fn release_pointer(state: &mut State, now: Instant) {
+    motion_coalescing::discard(state);
+    prediction_feed::device_left(state, TrackedDevice::Pointer);
     state.input.pointer_focus = None;
-    let given = state.input.held.swallow_all();
+    let given = state.input.held_buttons.swallow_all();
     let pointer = state.input.pointer.clone();
     let event = MotionEvent {
         location: pointer.current_location(),

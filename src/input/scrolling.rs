@@ -7,12 +7,12 @@ use smithay::reexports::wayland_server::Weak;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::compositor;
 
-use super::event::{Scroll, ScrollSource, Stops};
+use super::event::{ScrollAxis, ScrollSource, StopScope};
 use crate::output::scene::scrolling;
 use crate::output::{self, InputKind};
 use crate::state::State;
-use crate::surface::scroll::{Inputs, moved_by};
-use upbeat_timing::scroll::{Movement, NOTCH_PARTS, WHEEL_TURN, Way};
+use crate::surface::scroll::{ScrollInputs, moved_by};
+use upbeat_timing::scroll::{NOTCH_PARTS, ScrollDistance, ScrollRequest, WHEEL_TURN};
 use upbeat_timing::time::{Instant, Span};
 
 /// After this pause a wheel begins a new gesture, for the view that is under the pointer then.
@@ -20,27 +20,33 @@ const WHEEL_PAUSE: Span = Span::from_millis(300);
 
 /// The scroll gesture in progress.
 #[derive(Debug, Default)]
-pub struct Scrolling(Option<Gesture>);
+pub struct ScrollState(Option<ScrollGesture>);
 
 #[derive(Debug)]
-struct Gesture {
-    input: Inputs,
+struct ScrollGesture {
+    input: ScrollInputs,
     /// The view that it moves; `None`: it goes to the client.
     view: Option<Weak<WlSurface>>,
     last: Instant,
 }
 
 /// A wheel turned or a finger scrolled. Returns whether that moved a view: then it is not sent to the client.
-pub(super) fn take(state: &mut State, time: Instant, source: ScrollSource, x: Scroll, y: Scroll) -> bool {
+pub(super) fn scroll_view(
+    state: &mut State,
+    time: Instant,
+    source: ScrollSource,
+    x: ScrollAxis,
+    y: ScrollAxis,
+) -> bool {
     let input = match source {
-        ScrollSource::Finger => Inputs::FINGER,
-        ScrollSource::Wheel => Inputs::WHEEL,
+        ScrollSource::Finger => ScrollInputs::FINGER,
+        ScrollSource::Wheel => ScrollInputs::WHEEL,
         ScrollSource::Continuous | ScrollSource::WheelTilt => return false,
     };
-    let way = Way { x: distance(input, x), y: distance(input, y) };
-    let lifted = input == Inputs::FINGER && (x.stop || y.stop) && way == Way::default();
-    let goes_on = |gesture: &Gesture| {
-        gesture.input == input && (input == Inputs::FINGER || time.since(gesture.last) < WHEEL_PAUSE)
+    let way = ScrollDistance { x: distance(input, x), y: distance(input, y) };
+    let lifted = input == ScrollInputs::FINGER && (x.stop || y.stop) && way == ScrollDistance::default();
+    let goes_on = |gesture: &ScrollGesture| {
+        gesture.input == input && (input == ScrollInputs::FINGER || time.since(gesture.last) < WHEEL_PAUSE)
     };
     let owner = match state.input.scrolling.0.take().filter(goes_on) {
         Some(gesture) => gesture.view,
@@ -49,55 +55,57 @@ pub(super) fn take(state: &mut State, time: Instant, source: ScrollSource, x: Sc
     };
     let view = owner.as_ref().and_then(|view| view.upgrade().ok());
     if !lifted {
-        state.input.scrolling.0 = Some(Gesture { input, view: owner, last: time });
+        state.input.scrolling.0 = Some(ScrollGesture { input, view: owner, last: time });
     }
     let Some(view) = view else { return false };
     // No surface is named, because no client has to answer this input.
     output::input(state, InputKind::Scroll, None, time);
     let movement = match input {
-        _ if lifted => Movement::LetGo,
-        Inputs::FINGER => Movement::Pull(way),
-        _ => Movement::Turn(way),
+        _ if lifted => ScrollRequest::Release,
+        ScrollInputs::FINGER => ScrollRequest::Drag(way),
+        _ => ScrollRequest::Wheel(way),
     };
-    scrolling::ask_at(state, &view, time, movement);
+    scrolling::move_view_at(state, &view, time, movement);
     true
 }
 
-fn distance(input: Inputs, scroll: Scroll) -> f64 {
-    match scroll.v120.filter(|_| input == Inputs::WHEEL) {
+fn distance(input: ScrollInputs, scroll: ScrollAxis) -> f64 {
+    match scroll.v120.filter(|_| input == ScrollInputs::WHEEL) {
         Some(parts) => f64::from(parts) / NOTCH_PARTS * WHEEL_TURN,
         None => crate::bounds::coordinate_f64(scroll.distance),
     }
 }
 
 /// The innermost view around `focus` that this input can move in this direction.
-fn choose(state: &State, focus: Option<WlSurface>, input: Inputs, way: Way) -> Option<WlSurface> {
+fn choose(state: &State, focus: Option<WlSurface>, input: ScrollInputs, way: ScrollDistance) -> Option<WlSurface> {
     around(focus).find(|surface| {
         let view = state.surfaces.get(surface).and_then(|entry| entry.scroll());
-        moved_by(surface, input, way).zip(view).is_some_and(|(way, view)| view.can_go(way, input != Inputs::WHEEL))
+        moved_by(surface, input, way)
+            .zip(view)
+            .is_some_and(|(way, view)| view.can_go(way, input != ScrollInputs::WHEEL))
     })
 }
 
 /// A finger on `surface` has moved. Returns the view that it drags from now on.
-pub(super) fn drag(state: &mut State, time: Instant, surface: WlSurface, way: Way) -> Option<WlSurface> {
-    let view = choose(state, Some(surface), Inputs::DRAG, way)?;
+pub(super) fn drag(state: &mut State, time: Instant, surface: WlSurface, way: ScrollDistance) -> Option<WlSurface> {
+    let view = choose(state, Some(surface), ScrollInputs::DRAG, way)?;
     // The view follows from here: the distance that was needed to tell a drag from a tap is not made up for.
-    dragged(state, time, &view, Way::default());
+    dragged(state, time, &view, ScrollDistance::default());
     Some(view)
 }
 
 /// A finger that drags a view has moved.
-pub(super) fn dragged(state: &mut State, time: Instant, view: &WlSurface, way: Way) {
+pub(super) fn dragged(state: &mut State, time: Instant, view: &WlSurface, way: ScrollDistance) {
     output::input(state, InputKind::Touch, None, time);
-    scrolling::ask_at(state, view, time, Movement::Pull(way));
+    scrolling::move_view_at(state, view, time, ScrollRequest::Drag(way));
 }
 
 /// A finger that dragged a view was lifted or `cancelled`.
-pub(super) fn dropped(state: &mut State, time: Instant, view: &WlSurface, cancelled: bool) {
+pub(super) fn drag_ended(state: &mut State, time: Instant, view: &WlSurface, cancelled: bool) {
     output::input(state, InputKind::Touch, None, time);
-    scrolling::ask_at(state, view, time, Movement::LetGo);
+    scrolling::move_view_at(state, view, time, ScrollRequest::Release);
     if cancelled {
-        scrolling::ask_at(state, view, time, Movement::Stop);
+        scrolling::move_view_at(state, view, time, ScrollRequest::Stop);
     }
 }
 
@@ -121,14 +129,14 @@ pub(super) fn moves(state: &State, surface: &WlSurface) -> bool {
 
 /// Stops views in motion, because the user touched or pressed something, or the focus moved. Returns whether there were
 /// any.
-pub(super) fn stop(state: &mut State, time: Instant, stops: Stops) -> bool {
-    let moving = |entry: &&crate::surface::Entry| {
-        let stops = |view: &crate::surface::scroll::Scrolled| stops == Stops::All || view.is_thrown();
-        entry.scroll().is_some_and(|view| view.is_active() && !view.is_pulled() && stops(view))
+pub(super) fn stop(state: &mut State, time: Instant, stops: StopScope) -> bool {
+    let moving = |entry: &&crate::surface::SurfaceEntry| {
+        let stops = |view: &crate::surface::scroll::ScrolledView| stops == StopScope::All || view.is_flinging();
+        entry.scroll().is_some_and(|view| view.is_active() && !view.is_held() && stops(view))
     };
     let views: Vec<WlSurface> = state.surfaces.awake().filter(moving).map(|entry| entry.surface().clone()).collect();
     for view in &views {
-        scrolling::ask_at(state, view, time, Movement::Stop);
+        scrolling::move_view_at(state, view, time, ScrollRequest::Stop);
     }
     !views.is_empty()
 }

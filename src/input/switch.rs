@@ -1,8 +1,8 @@
 //! The lid and tablet-mode switches: their fixed effect, and their shortcuts.
 
-use super::event::Switch;
-use super::{acting, mouse};
-use crate::bindings::{Toggled, Trigger};
+use super::event::LaptopSwitch;
+use super::{actions, mouse_shortcuts};
+use crate::bindings::{ShortcutTrigger, SwitchChange};
 use crate::output::power;
 use crate::state::State;
 
@@ -16,20 +16,20 @@ pub fn is_built_in(output: &str) -> bool {
 
 /// A closed lid switches built-in panels off; libinput itself disables the keyboard and the touchpad behind a folded
 /// panel. A shortcut is carried out as well, even if a window inhibits shortcuts.
-pub fn switched(state: &mut State, switch: Switch, on: bool) {
+pub fn switched(state: &mut State, switch: LaptopSwitch, on: bool) {
     tracing::info!(?switch, on, "switched");
-    if switch == Switch::Lid {
+    if switch == LaptopSwitch::Lid {
         darken_built_in(state, on);
     }
-    let trigger = Trigger::Switch(match (switch, on) {
-        (Switch::Lid, true) => Toggled::LidClose,
-        (Switch::Lid, false) => Toggled::LidOpen,
-        (Switch::TabletMode, true) => Toggled::TabletModeOn,
-        (Switch::TabletMode, false) => Toggled::TabletModeOff,
+    let trigger = ShortcutTrigger::Switch(match (switch, on) {
+        (LaptopSwitch::Lid, true) => SwitchChange::LidClose,
+        (LaptopSwitch::Lid, false) => SwitchChange::LidOpen,
+        (LaptopSwitch::TabletMode, true) => SwitchChange::TabletModeOn,
+        (LaptopSwitch::TabletMode, false) => SwitchChange::TabletModeOff,
     });
-    let (held, is_locked) = (mouse::held(state), state.shell.lock().takes_input());
-    if let Some(bound) = state.bindings.of_trigger(&held, trigger, is_locked) {
-        acting::run(state, &bound.action);
+    let (held, is_locked) = (mouse_shortcuts::held(state), state.shell.lock().takes_input());
+    if let Some(bound) = state.bindings.binding_of_trigger(&held, trigger, is_locked) {
+        actions::run(state, &bound.action);
     }
 }
 
@@ -38,7 +38,7 @@ fn darken_built_in(state: &mut State, darkens: bool) {
     let screens: Vec<_> = screens.map(|output| output.id()).collect();
     for screen in screens {
         match darkens {
-            true => power::shut(state, screen),
+            true => power::switch_off(state, screen),
             false => power::set(state, screen, true),
         }
     }

@@ -12,13 +12,13 @@ pub struct ToolEvent {
     /// Global logical coordinates.
     pub position: Point<f64, Logical>,
     /// The axes that have changed.
-    pub axes: Axes,
+    pub axes: ToolAxes,
     pub action: ToolAction,
 }
 
 /// The axes of a tool; `None` for axes that have not changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Axes {
+pub struct ToolAxes {
     /// From 0 to 1.
     pub pressure: Option<f64>,
     /// 0 to 1, from the tablet.

@@ -4,18 +4,21 @@ use smithay::input::touch::{DownEvent, MotionEvent, UpEvent};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
-use super::fingers::{Touch, cancel_told, carries, told_location, touch_slot};
 use super::pointer::pick;
-use super::{InputTimes, Timed, acting, drag, foresight, held, scrolling, swiping, titles, touch_drag};
+use super::touch_points::{TouchPoint, cancel_client_touches, is_dragging_data, location_for_smithay, touch_slot};
+use super::{
+    InputTimes, TimestampedDevice, actions, drag, prediction_feed, scroll_view_grab, scrolling, session_swipes,
+    title_presses, touch_drag,
+};
 use crate::bindings::BUTTON_LEFT;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
-use crate::shell::question::{self, Taken};
-use crate::shell::region::{self, PickedWith};
+use crate::shell::end_session_question::{self, QuestionOutcome};
+use crate::shell::region_selection::{self, PickedWith};
 use crate::shell::{self, overview, popup, swipes};
 use crate::state::State;
-use crate::surface::foresight::Device;
-use upbeat_timing::scroll::Way;
+use crate::surface::input_prediction::TrackedDevice;
+use upbeat_timing::scroll::ScrollDistance;
 use upbeat_timing::time::{Clock, Instant};
 
 /// A finger that moved further than this drags; less is an unsteady tap (logical pixels).
@@ -24,7 +27,7 @@ const SLOP: f64 = 8.0;
 const MAX_TOUCHES: usize = 32;
 
 /// A finger that its client knows: the serial of its `down`, and its place in surface coordinates.
-pub(super) struct ToldFinger {
+pub(super) struct ClientTouchPoint {
     pub slot: u32,
     pub serial: Serial,
     pub surface: WlSurface,
@@ -32,12 +35,12 @@ pub(super) struct ToldFinger {
 }
 
 /// The fingers whose events clients get; not fingers that drag a window, a view or data.
-pub(super) fn told_fingers(state: &State) -> impl Iterator<Item = ToldFinger> {
+pub(super) fn client_touch_points(state: &State) -> impl Iterator<Item = ClientTouchPoint> {
     let is_cancelled = matches!(state.input.drag, Some(drag::DragSource::Touch(_)));
     let down = state.input.touches.down.iter().filter(move |_| !is_cancelled);
-    down.filter(|touch| !touch.swallowed && !carries(state, touch.slot)).filter_map(|touch| {
-        let (surface, origin) = held::renewed(state, &touch.focus, touch.position)?;
-        Some(ToldFinger { slot: touch.slot, serial: touch.serial, surface, place: touch.position - origin })
+    down.filter(|touch| !touch.swallowed && !is_dragging_data(state, touch.slot)).filter_map(|touch| {
+        let (surface, origin) = scroll_view_grab::with_present_origin(state, &touch.focus, touch.position)?;
+        Some(ClientTouchPoint { slot: touch.slot, serial: touch.serial, surface, place: touch.position - origin })
     })
 }
 
@@ -51,37 +54,42 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
         return;
     }
     let position = bounded(position);
-    let wakes = state.input.waking.takes();
-    if touch_drag::carrier(state).is_some() {
+    let wakes = state.input.waking.swallows_press();
+    if touch_drag::finger_position(state).is_some() {
         // The drag's grab swallows `down` events: a client would get an `up` without a `down`, or the other way round.
-        let touch = Touch::untold(slot, SERIAL_COUNTER.next_serial(), position);
+        let touch = TouchPoint::swallowed(slot, SERIAL_COUNTER.next_serial(), position);
         state.input.touches.down.push(touch);
         return;
     }
     let is_alone = state.input.touches.down.is_empty();
-    let edge = swiping::edge_at(state, position).filter(|_| is_alone && !wakes);
-    let swipes = edge.is_some() && swiping::stops(state, time, position);
-    let picks = !wakes && region::pressed(state, position, PickedWith::Finger(slot));
-    let answer = if wakes || picks { Taken::No } else { question::pressed(state, position) };
+    let edge = session_swipes::edge_at(state, position).filter(|_| is_alone && !wakes);
+    let swipes = edge.is_some() && session_swipes::stop_motion(state, time, position);
+    let picks = !wakes && region_selection::pressed(state, position, PickedWith::Finger(slot));
+    let answer =
+        if wakes || picks { QuestionOutcome::NotForQuestion } else { end_session_question::pressed(state, position) };
     let taken = wakes
         || picks
         || swipes
-        || acting::answered(state, answer)
-        || super::picking::pressed(state, position)
+        || actions::end_if_confirmed(state, answer)
+        || super::window_picking::pressed(state, position)
         || overview::pressed(state, position);
-    let title = if taken { titles::Pressed::Elsewhere } else { titles::pressed(state, time, position, BUTTON_LEFT) };
-    let taken = taken || title != titles::Pressed::Elsewhere;
+    let title = if taken {
+        title_presses::TitlePressResult::Elsewhere
+    } else {
+        title_presses::pressed(state, time, position, BUTTON_LEFT)
+    };
+    let taken = taken || title != title_presses::TitlePressResult::Elsewhere;
     let focus = pick(state, position).filter(|_| !taken);
     let serial = SERIAL_COUNTER.next_serial();
     let swallowed = taken || focus.is_none() && state.shell.has_popup_grab();
     // Only for the first finger: two fingers are a gesture of the client's.
     let start = state.input.touches.down.is_empty().then_some(position);
     state.input.touches.down.iter_mut().for_each(|touch| (touch.start, touch.edge) = (None, None));
-    let untold = Touch::untold(slot, serial, position);
-    state.input.touches.down.push(Touch { focus: focus.clone(), swallowed, start, edge, swipes, ..untold });
+    let untold = TouchPoint::swallowed(slot, serial, position);
+    state.input.touches.down.push(TouchPoint { focus: focus.clone(), swallowed, start, edge, swipes, ..untold });
     if swallowed {
         popup::dismiss_grabs(state);
-        if let titles::Pressed::Bar(window) = title {
+        if let title_presses::TitlePressResult::Bar(window) = title {
             drag::begin_move(state, window, drag::DragSource::Touch(slot));
         }
         return;
@@ -89,10 +97,10 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     shell::layers::keyboard::pressed(state, focus.as_ref().map(|(surface, _)| surface));
     state.input.actions.push(serial);
     output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
-    let finger = Device::Touch(slot);
-    foresight::left(state, finger);
-    foresight::reported(state, finger, time, position, &focus);
-    state.tell_time(Timed::Touch, focus.as_ref().map(|(surface, _)| surface), time);
+    let finger = TrackedDevice::Touch(slot);
+    prediction_feed::device_left(state, finger);
+    prediction_feed::device_moved(state, finger, time, position, &focus);
+    state.send_time(TimestampedDevice::Touch, focus.as_ref().map(|(surface, _)| surface), time);
     let event = DownEvent { slot: touch_slot(slot), location: position, serial, time: time.as_wayland_millis() };
     state.input.touch.clone().down(state, focus, &event);
 }
@@ -101,20 +109,20 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return };
     let before = std::mem::replace(&mut touch.position, bounded(position));
     let (focus, swallowed, position) = (touch.focus.clone(), touch.swallowed, touch.position);
-    region::moved(state, position, PickedWith::Finger(slot));
+    region_selection::moved(state, position, PickedWith::Finger(slot));
     if drag::holds_touch(state, slot) {
         drag::latch(state);
-    } else if carries(state, slot) {
-        touch_drag::carry(state, time, slot, position);
+    } else if is_dragging_data(state, slot) {
+        touch_drag::finger_moved(state, time, slot, position);
     } else if !swipe(state, time, slot, before) && !drag_view(state, time, slot, before) && !swallowed {
         output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
-        let renewed = held::renewed(state, &focus, position);
-        foresight::reported(state, Device::Touch(slot), time, position, &renewed);
-        let location = told_location(&focus, &renewed, position);
+        let renewed = scroll_view_grab::with_present_origin(state, &focus, position);
+        prediction_feed::device_moved(state, TrackedDevice::Touch(slot), time, position, &renewed);
+        let location = location_for_smithay(&focus, &renewed, position);
         let touch = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot);
         touch.into_iter().for_each(|touch| touch.is_framed = false);
         let event = MotionEvent { slot: touch_slot(slot), location, time: time.as_wayland_millis() };
-        state.tell_time(Timed::Touch, focus.as_ref().map(|(surface, _)| surface), time);
+        state.send_time(TimestampedDevice::Touch, focus.as_ref().map(|(surface, _)| surface), time);
         state.input.touch.clone().motion(state, focus, &event);
     }
 }
@@ -129,11 +137,13 @@ fn swipe(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical
         return true;
     }
     let Some((edge, start)) = touch.edge.zip(touch.start).filter(|_| !touch.swallowed) else { return false };
-    let Some(is_ours) = swiping::comes_in(state, time, edge, start, position - start) else { return false };
+    let Some(is_ours) = session_swipes::decide_edge_swipe(state, time, edge, start, position - start) else {
+        return false;
+    };
     if is_ours {
         output::input(state, InputKind::Touch, None, time);
         state.shell.set_pressed(None);
-        cancel_told(state);
+        cancel_client_touches(state);
     }
     let touch = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot);
     touch.into_iter().for_each(|touch| {
@@ -147,7 +157,8 @@ fn swipe(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical
 fn drag_view(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical>) -> bool {
     let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return false };
     // The document goes along with the finger, so the view goes the other way.
-    let way = |from: Point<f64, Logical>, to: Point<f64, Logical>| Way { x: from.x - to.x, y: from.y - to.y };
+    let way =
+        |from: Point<f64, Logical>, to: Point<f64, Logical>| ScrollDistance { x: from.x - to.x, y: from.y - to.y };
     let position = touch.position;
     if let Some(view) = touch.drags.clone() {
         scrolling::dragged(state, time, &view, way(before, position));
@@ -158,7 +169,7 @@ fn drag_view(state: &mut State, time: Instant, slot: u32, before: Point<f64, Log
     let surface = touch.focus.as_ref().map(|(surface, _)| surface.clone());
     let view = surface.and_then(|surface| scrolling::drag(state, time, surface, way(start, position)));
     let Some(view) = view else { return false };
-    cancel_told(state);
+    cancel_client_touches(state);
     if let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) {
         (touch.swallowed, touch.drags) = (true, Some(view));
     }
@@ -174,14 +185,14 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
         super::refresh_focus(state);
     }
     touch_drag::catch_up_before_drop(state, time, slot);
-    region::released(state, PickedWith::Finger(slot));
+    region_selection::released(state, PickedWith::Finger(slot));
     let touch = state.input.touches.down.remove(index);
-    foresight::left(state, Device::Touch(slot));
+    prediction_feed::device_left(state, TrackedDevice::Touch(slot));
     if state.input.touches.down.is_empty() {
         state.shell.set_pressed(None);
     }
     if let Some(view) = touch.drags {
-        scrolling::dropped(state, time, &view, false);
+        scrolling::drag_ended(state, time, &view, false);
     }
     if touch.swipes {
         output::input(state, InputKind::Touch, None, time);
@@ -192,7 +203,7 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
         output::input(state, InputKind::Touch, surface, time);
         let serial = SERIAL_COUNTER.next_serial();
         state.input.actions.push(serial);
-        state.tell_time(Timed::Touch, surface, time);
+        state.send_time(TimestampedDevice::Touch, surface, time);
         let event = UpEvent { slot: touch_slot(slot), serial, time: time.as_wayland_millis() };
         state.input.touch.clone().up(state, &event);
     }
@@ -207,17 +218,17 @@ pub fn frame(state: &mut State) {
 /// Cancels all touches. Data that a finger drags is not dropped on any client.
 pub fn cancel(state: &mut State) {
     let time = state.clock.now();
-    let carrier = state.input.touches.down.iter().find(|touch| carries(state, touch.slot));
+    let carrier = state.input.touches.down.iter().find(|touch| is_dragging_data(state, touch.slot));
     if let Some((slot, location)) = carrier.map(|touch| (touch_slot(touch.slot), touch.position)) {
         // First move it off any surface, because Smithay drops the data on the last one.
         let event = MotionEvent { slot, location, time: time.as_wayland_millis() };
         state.input.touch.clone().motion(state, None, &event);
     }
-    cancel_told(state);
-    region::fingers_cancelled(state);
+    cancel_client_touches(state);
+    region_selection::fingers_cancelled(state);
     for touch in std::mem::take(&mut state.input.touches.down) {
         if let Some(view) = touch.drags {
-            scrolling::dropped(state, time, &view, true);
+            scrolling::drag_ended(state, time, &view, true);
         }
         if touch.swipes {
             swipes::end(state, time, true);

@@ -42,7 +42,7 @@ pub(super) fn ended(state: &mut State) {
 }
 
 /// Whether the user is typing into the client of `surface`: a key was pressed for it a moment ago.
-pub(super) fn is_into(state: &State, surface: &WlSurface) -> bool {
+pub(super) fn is_typing_into(state: &State, surface: &WlSurface) -> bool {
     let Some(typed_into) = &state.input.typed_into else { return false };
     let is_its = surface.client().is_some_and(|client| client.id() == typed_into.client);
     is_its && state.clock.now() - typed_into.at < TYPING

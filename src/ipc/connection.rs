@@ -14,7 +14,7 @@ const MOST_UNREAD: usize = 1024 * 1024;
 
 /// A connection, its unfinished request and its unsent answer.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct IpcConnection {
     stream: UnixStream,
     input: Vec<u8>,
     output: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     /// Nothing more is read: the client has shut down its side, or is being disconnected.
     closed: bool,
     /// The client is being disconnected and is sent the reason.
-    parts: bool,
+    is_disconnecting: bool,
 }
 
 /// The client sent a line that is too long, or is gone.
@@ -41,10 +41,10 @@ pub(super) enum ConnectionError {
     Io(#[from] io::Error),
 }
 
-impl Connection {
+impl IpcConnection {
     pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Connection {
+        Ok(IpcConnection {
             stream,
             input: Vec::new(),
             output: Vec::new(),
@@ -53,7 +53,7 @@ impl Connection {
             life: Arc::new(()),
             follows: false,
             closed: false,
-            parts: false,
+            is_disconnecting: false,
         })
     }
 
@@ -67,7 +67,7 @@ impl Connection {
     }
 
     /// Whether more may be read: not while a request is unhandled, or an answer unsent or being prepared.
-    pub(super) fn listens(&self) -> bool {
+    pub(super) fn may_read(&self) -> bool {
         self.output.is_empty() && !self.waiting && !self.closed && !self.has_request()
     }
 
@@ -77,12 +77,12 @@ impl Connection {
     }
 
     /// Whether there is something to send.
-    pub(super) fn speaks(&self) -> bool {
+    pub(super) fn has_output(&self) -> bool {
         !self.output.is_empty()
     }
 
     /// Whether nothing more can happen on this connection.
-    pub(super) fn finished(&self) -> bool {
+    pub(super) fn is_finished(&self) -> bool {
         let is_over = self.closed && !self.waiting && self.output.is_empty() && !self.input.contains(&b'\n');
         // A client that follows events may shut down its side and still read.
         is_over && !self.follows
@@ -105,7 +105,7 @@ impl Connection {
 
     /// The next complete request, unless an answer must be sent first.
     pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
-        if self.waiting || self.speaks() {
+        if self.waiting || self.has_output() {
             return None;
         }
         let end = self.input.iter().position(|byte| *byte == b'\n')?;
@@ -124,12 +124,12 @@ impl Connection {
 
     /// Whether it may be disconnected to make room for a new client.
     pub(super) fn is_idle(&self) -> bool {
-        self.parts || self.listens() && !self.follows
+        self.is_disconnecting || self.may_read() && !self.follows
     }
 
     /// Sends an event to a client that follows events. A client with [`MOST_UNREAD`] unsent bytes is sent `farewell`
     /// instead and disconnected.
-    pub(super) fn tell(&mut self, line: &[u8], farewell: &[u8]) -> Result<(), ConnectionError> {
+    pub(super) fn send_event(&mut self, line: &[u8], farewell: &[u8]) -> Result<(), ConnectionError> {
         if self.output.len() <= MOST_UNREAD {
             return self.answer(line.to_vec());
         }
@@ -138,7 +138,7 @@ impl Connection {
         self.output.truncate(end);
         self.output.shrink_to_fit();
         self.input.clear();
-        (self.follows, self.closed, self.parts) = (false, true, true);
+        (self.follows, self.closed, self.is_disconnecting) = (false, true, true);
         self.answer(farewell.to_vec())
     }
 

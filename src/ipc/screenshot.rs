@@ -8,8 +8,8 @@ use std::thread;
 use png::{BitDepth, ColorType, Compression, Encoder};
 
 use super::Completion;
-use crate::backend::{PixelBuffer, Shot};
-use crate::turn::Turn;
+use crate::backend::{PixelBuffer, ScreenSnapshot};
+use crate::output_transform::OutputTransform;
 use upbeat_record::faults::{self, Fault};
 use upbeat_record::files;
 use upbeat_record::ipc::message::Response;
@@ -19,17 +19,17 @@ const MOST_WRITTEN: usize = 4;
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts a screenshot that is being written, until it is dropped.
-pub struct Writing;
+pub struct ScreenshotSlot;
 
-impl Writing {
+impl ScreenshotSlot {
     /// `None` while `MOST_WRITTEN` are being written.
     pub fn begin() -> Option<Self> {
         let more = |count| (count < MOST_WRITTEN).then_some(count + 1);
-        WRITTEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Writing)
+        WRITTEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| ScreenshotSlot)
     }
 }
 
-impl Drop for Writing {
+impl Drop for ScreenshotSlot {
     fn drop(&mut self) {
         WRITTEN.fetch_sub(1, Ordering::Relaxed);
     }
@@ -37,8 +37,8 @@ impl Drop for Writing {
 
 /// Writes `shot`, turned upright, as a PNG file to `path`, on a thread of its own, and then answers through
 /// `completion`. `turn`: the transform of `output` on its panel.
-pub fn write((shot, turn): (Shot, Turn), output: String, path: PathBuf, completion: Completion) {
-    let Some(writing) = Writing::begin() else {
+pub fn write((shot, turn): (ScreenSnapshot, OutputTransform), output: String, path: PathBuf, completion: Completion) {
+    let Some(writing) = ScreenshotSlot::begin() else {
         let refused = format!("{MOST_WRITTEN} screenshots are being written already");
         return completion.finish(Err(refused));
     };
@@ -57,8 +57,8 @@ pub fn write((shot, turn): (Shot, Turn), output: String, path: PathBuf, completi
 }
 
 /// The picture as the user sees it, given the panel's pixels and its transform.
-pub fn upright(image: PixelBuffer, turn: Turn) -> PixelBuffer {
-    if turn == Turn::NORMAL {
+pub fn upright(image: PixelBuffer, turn: OutputTransform) -> PixelBuffer {
+    if turn == OutputTransform::NORMAL {
         return image;
     }
     let (width, height) = (image.width, image.height);
@@ -80,7 +80,7 @@ fn size(image: &PixelBuffer) -> (u32, u32) {
 }
 
 fn write_file(image: &PixelBuffer, path: &Path) -> io::Result<()> {
-    let mut file = BufWriter::new(files::create_patiently(path)?);
+    let mut file = BufWriter::new(files::create_with_timeout(path)?);
     encode(image, &mut file)?;
     file.flush()
 }
@@ -108,11 +108,11 @@ mod tests {
     use std::fs::File;
 
     #[test]
-    fn only_so_many_pictures_are_written_at_once() {
-        let written: Vec<_> = std::iter::from_fn(Writing::begin).collect();
+    fn screenshots_written_at_once_are_limited() {
+        let written: Vec<_> = std::iter::from_fn(ScreenshotSlot::begin).collect();
         assert_eq!(written.len(), MOST_WRITTEN);
         drop(written);
-        assert!(Writing::begin().is_some());
+        assert!(ScreenshotSlot::begin().is_some());
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_for_a_pipe_is_written_to_who_reads_and_waits_for_nobody_to_come() {
+    fn screenshot_into_a_pipe_needs_a_reader_and_does_not_wait_for_one() {
         use rustix::fs::{CWD, FileType, Mode, mknodat};
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pipe");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_takes_no_picture_is_said() {
+    fn full_disk_is_reported() {
         let image = PixelBuffer::new(400, 400);
         let error = |path: &str| write_now(&image, "x".to_owned(), path.into()).unwrap_err();
         assert!(error("/no/such/picture.png").starts_with("cannot write /no/such/picture.png: No such file"));

@@ -13,11 +13,11 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::fs::Mode;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
-use super::Met;
-use super::connection::{Connection, ConnectionError};
-use crate::descriptors::Door;
-use upbeat_record::ipc::message::event::{Event, News};
-use upbeat_record::ipc::message::{Answer, Question, Request, Response, VERSION};
+use super::RequestOutcome;
+use super::connection::{ConnectionError, IpcConnection};
+use crate::descriptors::Acceptor;
+use upbeat_record::ipc::message::event::{Event, EventLine};
+use upbeat_record::ipc::message::{Request, RequestLine, Response, ResponseLine, VERSION};
 
 /// How many clients may be connected at once. A further client replaces the idle client whose last request is oldest.
 /// It must wait while no client is idle.
@@ -45,7 +45,7 @@ const FIRST_CLIENT: u64 = 2;
 /// The private socket could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("the private socket {}: {source}", path.display())]
-pub struct ServerError {
+pub struct IpcServerError {
     path: PathBuf,
     source: io::Error,
 }
@@ -53,12 +53,12 @@ pub struct ServerError {
 /// Handles the requests; the session implements it.
 pub trait Respond {
     /// Handles a request. Must not block: a long task goes to another thread together with
-    /// [`ticket.completion()`](Ticket::completion), which sends the answer, and [`Met::Later`] is returned.
-    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met;
+    /// [`ticket.completion()`](Ticket::completion), which sends the answer, and [`RequestOutcome::Pending`] is returned.
+    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> RequestOutcome;
 
-    /// Events since the last call, or since a request returned [`Met::Follows`]. Only called while a client follows
+    /// Events since the last call, or since a request returned [`RequestOutcome::Follow`]. Only called while a client follows
     /// events.
-    fn news(&mut self) -> Vec<Event>;
+    fn take_events(&mut self) -> Vec<Event>;
 }
 
 /// A request that is being handled.
@@ -66,11 +66,11 @@ pub trait Respond {
 pub struct Ticket<'a> {
     client: u64,
     life: &'a Weak<()>,
-    shared: &'a Arc<Completions>,
+    shared: &'a Arc<CompletionQueue>,
 }
 
 impl Ticket<'_> {
-    /// Sends the answer later. Only to be taken when [`Met::Later`] is returned.
+    /// Sends the answer later. Only to be taken when [`RequestOutcome::Pending`] is returned.
     pub fn completion(&self) -> Completion {
         Completion { client: self.client, life: self.life.clone(), shared: Some(Arc::clone(self.shared)) }
     }
@@ -82,11 +82,11 @@ pub struct Completion {
     client: u64,
     /// Can be upgraded while the client is connected.
     life: Weak<()>,
-    shared: Option<Arc<Completions>>,
+    shared: Option<Arc<CompletionQueue>>,
 }
 
 #[derive(Debug)]
-struct Completions {
+struct CompletionQueue {
     answers: Mutex<Vec<(u64, Result<Response, String>)>>,
     wake: OwnedFd,
 }
@@ -118,16 +118,16 @@ impl Drop for Completion {
 
 /// The private socket and its connections. Dropping it removes the socket.
 #[derive(Debug)]
-pub struct Server {
+pub struct IpcServer {
     path: PathBuf,
     epoll: OwnedFd,
     listener: UnixListener,
-    completions: Arc<Completions>,
-    clients: BTreeMap<u64, Connection>,
+    completions: Arc<CompletionQueue>,
+    clients: BTreeMap<u64, IpcConnection>,
     next_client: u64,
     /// Number of requests so far: it serves as a clock that tells which client has been silent for longest.
     requests: u64,
-    door: Door,
+    acceptor: Acceptor,
 }
 
 /// A socket at `path` that only its owner can ever open, because it gets its mode before its name.
@@ -145,11 +145,11 @@ fn is_of_our_user(stream: &UnixStream) -> bool {
     sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid.is_root() || peer.uid == rustix::process::geteuid())
 }
 
-impl Server {
+impl IpcServer {
     /// Makes the socket at `path`, for its owner only. The socket of a dead session is replaced. It cannot be that of a
     /// living session, because the caller holds the lock of the Wayland socket beside it.
-    pub fn listen(path: &Path) -> Result<Self, ServerError> {
-        Self::try_listen(path).map_err(|source| ServerError { path: path.to_owned(), source })
+    pub fn listen(path: &Path) -> Result<Self, IpcServerError> {
+        Self::try_listen(path).map_err(|source| IpcServerError { path: path.to_owned(), source })
     }
 
     fn try_listen(path: &Path) -> io::Result<Self> {
@@ -159,12 +159,12 @@ impl Server {
         }
         let listener = private_listener(path)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let completions = Arc::new(Completions { answers: Mutex::new(Vec::new()), wake });
+        let completions = Arc::new(CompletionQueue { answers: Mutex::new(Vec::new()), wake });
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
         epoll::add(&epoll, &completions.wake, EventData::new_u64(COMPLETIONS), EventFlags::IN)?;
         let clients = BTreeMap::new();
-        Ok(Server {
+        Ok(IpcServer {
             path: path.to_owned(),
             epoll,
             listener,
@@ -172,7 +172,7 @@ impl Server {
             clients,
             next_client: FIRST_CLIENT,
             requests: 0,
-            door: Door::new(),
+            acceptor: Acceptor::new(),
         })
     }
 
@@ -199,7 +199,7 @@ impl Server {
             }
             let listener = &self.listener;
             let accept = || listener.accept().map(|(stream, _)| Some(stream));
-            let Some(stream) = self.door.next(accept) else { break };
+            let Some(stream) = self.acceptor.accept_next(accept) else { break };
             if !is_of_our_user(&stream) {
                 tracing::warn!("private socket: the connection of another user was refused");
                 continue;
@@ -213,7 +213,7 @@ impl Server {
     }
 
     fn insert(&mut self, stream: UnixStream) -> io::Result<()> {
-        let connection = Connection::new(stream)?;
+        let connection = IpcConnection::new(stream)?;
         if let Some(idle) = self.idle().filter(|_| self.clients.len() >= MOST_CLIENTS)
             && let Some(idle) = self.clients.remove(&idle)
         {
@@ -253,7 +253,7 @@ impl Server {
             };
             connection.waiting = false;
             let answered = connection.answer(line(result));
-            if self.after(client, answered) {
+            if self.finish_or_wait(client, answered) {
                 self.serve(client, answers, EventFlags::empty());
             }
         }
@@ -265,22 +265,22 @@ impl Server {
     }
 
     /// Sends new events to the clients that follow them. To be called at the end of a turn.
-    pub fn tell(&mut self, answers: &mut impl Respond) {
+    pub fn send_events(&mut self, answers: &mut impl Respond) {
         if !self.is_followed() {
             return;
         }
-        for event in answers.news() {
-            let line = serde_json::to_vec(&News::new(event)).unwrap_or_default();
+        for event in answers.take_events() {
+            let line = serde_json::to_vec(&EventLine::new(event)).unwrap_or_default();
             let followers = self.clients.iter().filter(|(_, connection)| connection.follows);
             let followers: Vec<u64> = followers.map(|(number, _)| *number).collect();
-            followers.into_iter().for_each(|follower| self.tell_one(follower, &line));
+            followers.into_iter().for_each(|follower| self.send_event_to(follower, &line));
         }
     }
 
-    fn tell_one(&mut self, client: u64, event: &[u8]) {
+    fn send_event_to(&mut self, client: u64, event: &[u8]) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
-        let told = connection.tell(event, &line(Err(FAREWELL.to_owned())));
-        self.after(client, told);
+        let told = connection.send_event(event, &line(Err(FAREWELL.to_owned())));
+        self.finish_or_wait(client, told);
     }
 
     /// Reads, handles and answers requests of one client. `ready`: its epoll events.
@@ -295,33 +295,38 @@ impl Server {
             if result.is_err() {
                 break;
             }
-            let Some(request) = self.clients.get_mut(&client).and_then(Connection::next_line) else { break };
-            result = self.meet(client, &request, answers);
+            let Some(request) = self.clients.get_mut(&client).and_then(IpcConnection::next_line) else { break };
+            result = self.handle_request(client, &request, answers);
         }
-        self.after(client, result);
+        self.finish_or_wait(client, result);
     }
 
     /// Handles one request. Clients that follow events first get all events that its answer may show.
-    fn meet(&mut self, client: u64, request: &[u8], answers: &mut impl Respond) -> Result<(), ConnectionError> {
-        self.tell(answers);
+    fn handle_request(
+        &mut self,
+        client: u64,
+        request: &[u8],
+        answers: &mut impl Respond,
+    ) -> Result<(), ConnectionError> {
+        self.send_events(answers);
         let followers = self.clients.values().filter(|connection| connection.follows).count();
-        let Some(life) = self.clients.get(&client).map(Connection::life) else { return Ok(()) };
+        let Some(life) = self.clients.get(&client).map(IpcConnection::life) else { return Ok(()) };
         let met = match parse(request) {
             Ok(Request::Events) if followers >= MOST_FOLLOWERS => {
-                Met::refused(format!("{MOST_FOLLOWERS} programs follow events already"))
+                RequestOutcome::refused(format!("{MOST_FOLLOWERS} programs follow events already"))
             }
             Ok(request) => answers.respond(request, &Ticket { client, life: &life, shared: &self.completions }),
-            Err(sentence) => Met::refused(sentence),
+            Err(sentence) => RequestOutcome::refused(sentence),
         };
         // The client may have been disconnected meanwhile.
         let Some(connection) = self.clients.get_mut(&client) else { return Ok(()) };
         match met {
-            Met::Now(result) => connection.answer(line(result))?,
-            Met::Later => connection.waiting = true,
-            Met::Follows(first) => {
+            RequestOutcome::Answer(result) => connection.answer(line(result))?,
+            RequestOutcome::Pending => connection.waiting = true,
+            RequestOutcome::Follow(first) => {
                 connection.follows = true;
                 connection.answer(line(Ok(Response::Done)))?;
-                connection.answer(serde_json::to_vec(&News::new(first)).unwrap_or_default())?;
+                connection.answer(serde_json::to_vec(&EventLine::new(first)).unwrap_or_default())?;
             }
         }
         Ok(())
@@ -329,21 +334,21 @@ impl Server {
 
     /// Disconnects a client that is gone or has failed; otherwise sets the epoll events to wait for. Returns whether
     /// the client is still connected.
-    fn after(&mut self, client: u64, result: Result<(), ConnectionError>) -> bool {
+    fn finish_or_wait(&mut self, client: u64, result: Result<(), ConnectionError>) -> bool {
         let Some(connection) = self.clients.get_mut(&client) else { return false };
         if let Err(ConnectionError::TooLong) = result {
             // Best effort, because the client is disconnected whether or not it reads this.
             let _ = connection.answer(line(Err(ConnectionError::TooLong.to_string())));
         }
-        if result.is_err() || connection.finished() {
+        if result.is_err() || connection.is_finished() {
             let _ = epoll::delete(&self.epoll, connection.stream());
             self.clients.remove(&client);
             self.watch_listener();
             return false;
         }
         let mut flags = EventFlags::empty();
-        flags.set(EventFlags::IN, connection.listens());
-        flags.set(EventFlags::OUT, connection.speaks() || connection.has_request());
+        flags.set(EventFlags::IN, connection.may_read());
+        flags.set(EventFlags::OUT, connection.has_output() || connection.has_request());
         let is_there = epoll::modify(&self.epoll, connection.stream(), EventData::new_u64(client), flags).is_ok();
         if self.clients.len() >= MOST_CLIENTS {
             // The client may be idle now and so make room for a new client.
@@ -353,27 +358,27 @@ impl Server {
     }
 }
 
-impl AsFd for Server {
+impl AsFd for IpcServer {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
 }
 
-impl Drop for Server {
+impl Drop for IpcServer {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
 /// Sends the unsent bytes, then reads if the client may send more.
-fn exchange(connection: &mut Connection, ready: EventFlags) -> Result<(), ConnectionError> {
+fn exchange(connection: &mut IpcConnection, ready: EventFlags) -> Result<(), ConnectionError> {
     let hung_up = ready.intersects(EventFlags::HUP | EventFlags::ERR);
-    if hung_up && !connection.listens() && !connection.has_request() {
+    if hung_up && !connection.may_read() && !connection.has_request() {
         // The client has hung up and cannot read the answer.
         return Err(ConnectionError::Io(io::ErrorKind::BrokenPipe.into()));
     }
     connection.write()?;
-    if connection.listens() && (hung_up || ready.contains(EventFlags::IN)) {
+    if connection.may_read() && (hung_up || ready.contains(EventFlags::IN)) {
         connection.read()?;
     }
     Ok(())
@@ -389,12 +394,12 @@ fn parse(request: &[u8]) -> Result<Request, String> {
     if version != VERSION {
         return Err(format!("this session speaks version {VERSION} of the protocol, not version {version}"));
     }
-    let question: Question = serde_json::from_slice(request).map_err(bad)?;
+    let question: RequestLine = serde_json::from_slice(request).map_err(bad)?;
     Ok(question.request)
 }
 
 fn line(result: Result<Response, String>) -> Vec<u8> {
-    serde_json::to_vec(&Answer::new(result)).unwrap_or_else(|error| {
+    serde_json::to_vec(&ResponseLine::new(result)).unwrap_or_else(|error| {
         format!(r#"{{"version":{VERSION},"error":"the answer cannot be written: {error}"}}"#).into_bytes()
     })
 }

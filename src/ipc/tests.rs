@@ -10,10 +10,10 @@ use std::thread;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Completion, LONGEST_REQUEST, Met, Respond, Server, Ticket};
+use super::{Completion, IpcServer, LONGEST_REQUEST, RequestOutcome, Respond, Ticket};
 use upbeat_record::ipc::message::event::Event;
 use upbeat_record::ipc::message::{Request, Response};
-use upbeat_record::ipc::{Client, ClientError};
+use upbeat_record::ipc::{IpcClient, IpcClientError};
 
 /// Answers `outputs` with a long text, keeps the completions of screenshots, refuses other requests.
 #[derive(Default)]
@@ -30,15 +30,15 @@ const EVENT: usize = 10_000;
 const WINDOWS: usize = 400_000;
 
 impl Respond for Answers {
-    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met {
+    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> RequestOutcome {
         self.met += 1;
         match request {
-            Request::Reload => Met::Now(Ok(Response::Done)),
+            Request::Reload => RequestOutcome::Answer(Ok(Response::Done)),
             Request::WhyLate { limit, .. } => {
                 self.news = limit;
-                Met::Now(Ok(Response::Done))
+                RequestOutcome::Answer(Ok(Response::Done))
             }
-            Request::Version => Met::Now(Ok(Response::Version {
+            Request::Version => RequestOutcome::Answer(Ok(Response::Version {
                 version: "v".repeat(WINDOWS),
                 wayland_display: String::new(),
                 backend: String::new(),
@@ -47,14 +47,14 @@ impl Respond for Answers {
             })),
             Request::Screenshot { .. } => {
                 self.pictures.as_ref().unwrap().send(ticket.completion()).unwrap();
-                Met::Later
+                RequestOutcome::Pending
             }
-            Request::Events => Met::Follows(Event::Configuration { mistake: None }),
-            other => Met::refused(format!("not here: {other:?}")),
+            Request::Events => RequestOutcome::Follow(Event::Configuration { mistake: None }),
+            other => RequestOutcome::refused(format!("not here: {other:?}")),
         }
     }
 
-    fn news(&mut self) -> Vec<Event> {
+    fn take_events(&mut self) -> Vec<Event> {
         let told = Event::Configuration { mistake: Some("x".repeat(EVENT)) };
         vec![told; std::mem::take(&mut self.news)]
     }
@@ -72,7 +72,7 @@ impl Running {
     fn start(answers: Answers) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("msg.sock");
-        let mut server = Server::listen(&path).unwrap();
+        let mut server = IpcServer::listen(&path).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
@@ -89,8 +89,8 @@ impl Running {
         Running { path, _directory: directory, stop, thread: Some(thread) }
     }
 
-    fn client(&self) -> Client {
-        Client::connect(&self.path).unwrap()
+    fn client(&self) -> IpcClient {
+        IpcClient::connect(&self.path).unwrap()
     }
 
     /// Stops the server. Returns how many requests it handled, and in how many turns.
@@ -110,10 +110,10 @@ impl Drop for Running {
 fn a_request_is_met_and_a_refusal_says_why() {
     let running = Running::start(Answers::default());
     let mut client = running.client();
-    assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
-    let refusal = client.ask(Request::Windows).unwrap_err();
-    assert!(matches!(&refusal, ClientError::Refused(why) if why.contains("Windows")), "{refusal}");
-    assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
+    assert_eq!(client.request(Request::Reload).unwrap(), Response::Done);
+    let refusal = client.request(Request::Windows).unwrap_err();
+    assert!(matches!(&refusal, IpcClientError::Refused(why) if why.contains("Windows")), "{refusal}");
+    assert_eq!(client.request(Request::Reload).unwrap(), Response::Done);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn the_socket_is_for_its_owner_alone_and_goes_with_the_server() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("msg.sock");
     std::fs::write(&path, "left by a dead session").unwrap();
-    let server = Server::listen(&path).unwrap();
+    let server = IpcServer::listen(&path).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     drop(server);
     assert!(!path.exists());
@@ -139,7 +139,7 @@ fn a_client_that_does_not_read_its_answers_holds_up_nobody() {
     }
     let mut other = running.client();
     for _ in 0..10 {
-        assert_eq!(other.ask(Request::Reload).unwrap(), Response::Done);
+        assert_eq!(other.request(Request::Reload).unwrap(), Response::Done);
     }
     let (met, _) = running.stop();
     assert!(asked > 100, "the flood was one: {asked}");
@@ -155,7 +155,7 @@ fn a_line_without_end_is_refused() {
     let mut answer = String::new();
     let _ = stream.read_to_string(&mut answer);
     assert!(answer.is_empty() || answer.contains("a request of more than 65536 bytes"), "{answer}");
-    assert_eq!(running.client().ask(Request::Reload).unwrap(), Response::Done);
+    assert_eq!(running.client().request(Request::Reload).unwrap(), Response::Done);
 }
 
 #[test]
@@ -188,9 +188,9 @@ fn a_late_answer_comes_from_another_thread_and_in_order() {
     });
     let mut client = running.client();
     let picture = Request::Screenshot { output: None, path: "/tmp/a.png".into() };
-    assert_eq!(client.ask(picture.clone()).unwrap(), Response::Done);
-    assert!(client.ask(picture).unwrap_err().to_string().contains("without an answer"));
-    assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
+    assert_eq!(client.request(picture.clone()).unwrap(), Response::Done);
+    assert!(client.request(picture).unwrap_err().to_string().contains("without an answer"));
+    assert_eq!(client.request(Request::Reload).unwrap(), Response::Done);
     photographer.join().unwrap();
 }
 
@@ -205,7 +205,7 @@ fn whoever_hangs_up_is_forgotten_and_costs_nothing() {
     let abandoned = completions.recv().unwrap();
     thread::sleep(std::time::Duration::from_millis(30));
     abandoned.finish(Ok(Response::Done));
-    assert_eq!(running.client().ask(Request::Reload).unwrap(), Response::Done);
+    assert_eq!(running.client().request(Request::Reload).unwrap(), Response::Done);
     let (met, turns) = running.stop();
     assert_eq!(met, 3);
     assert!(turns < 30, "a client that is gone does not keep the loop awake: {turns} turns");
@@ -216,11 +216,11 @@ fn more_clients_than_there_is_room_for_wait_their_turn() {
     let running = Running::start(Answers::default());
     let mut clients: Vec<_> = (0..32).map(|_| running.client()).collect();
     for client in &mut clients {
-        assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
+        assert_eq!(client.request(Request::Reload).unwrap(), Response::Done);
     }
     let mut late = running.client();
     drop(clients);
-    assert_eq!(late.ask(Request::Reload).unwrap(), Response::Done);
+    assert_eq!(late.request(Request::Reload).unwrap(), Response::Done);
 }
 
 #[test]
@@ -233,19 +233,19 @@ fn half_lines_lock_nobody_out() {
             half
         })
         .collect();
-    assert_eq!(running.client().ask(Request::Reload).unwrap(), Response::Done);
+    assert_eq!(running.client().request(Request::Reload).unwrap(), Response::Done);
     drop(half);
 }
 
 #[test]
-fn who_follows_hears_of_what_happened_before_anybody_has_an_answer_that_shows_it() {
+fn events_come_before_any_answer_that_shows_them() {
     let running = Running::start(Answers::default());
-    let mut follower = running.client().follow().unwrap();
+    let mut follower = running.client().subscribe().unwrap();
     assert_eq!(follower.next().unwrap().unwrap(), Event::Configuration { mistake: None });
     let mut other = running.client();
     let happen = |count| Request::WhyLate { target: None, limit: count };
-    other.ask(happen(2)).unwrap();
-    other.ask(Request::Reload).unwrap();
+    other.request(happen(2)).unwrap();
+    other.request(Request::Reload).unwrap();
     for _ in 0..2 {
         assert!(matches!(follower.next().unwrap().unwrap(), Event::Configuration { mistake: Some(_) }));
     }
@@ -255,38 +255,38 @@ fn who_follows_hears_of_what_happened_before_anybody_has_an_answer_that_shows_it
     last.shutdown(std::net::Shutdown::Write).unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(last));
     assert!(lines.next().unwrap().unwrap().contains("done") && lines.next().unwrap().unwrap().contains("event"));
-    other.ask(happen(1)).unwrap();
-    other.ask(Request::Reload).unwrap();
+    other.request(happen(1)).unwrap();
+    other.request(Request::Reload).unwrap();
     assert!(lines.next().unwrap().unwrap().contains("xxx"));
 }
 
 #[test]
-fn a_follower_that_does_not_read_is_let_go_and_told_and_holds_up_nobody() {
+fn follower_that_does_not_read_is_disconnected_with_a_reason() {
     let running = Running::start(Answers::default());
-    let mut deaf = running.client().follow().unwrap();
+    let mut deaf = running.client().subscribe().unwrap();
     let mut other = running.client();
     // More than the sockets and the server's buffer hold.
     for _ in 0..20 {
-        other.ask(Request::WhyLate { target: None, limit: 20 }).unwrap();
-        other.ask(Request::Reload).unwrap();
+        other.request(Request::WhyLate { target: None, limit: 20 }).unwrap();
+        other.request(Request::Reload).unwrap();
     }
     let heard: Vec<_> = deaf.by_ref().collect();
     let (last, events) = heard.split_last().unwrap();
     assert!(events.len() > 1 && events.len() < 390 && events.iter().all(Result::is_ok), "{} events", events.len());
     let refused = last.as_ref().unwrap_err().to_string();
     assert!(refused.contains("1 MiB of events were not read"), "{refused}");
-    let mut late = running.client().follow().unwrap();
+    let mut late = running.client().subscribe().unwrap();
     assert_eq!(late.next().unwrap().unwrap(), Event::Configuration { mistake: None });
 }
 
 #[test]
-fn only_so_many_follow() {
+fn number_of_followers_is_limited() {
     let running = Running::start(Answers::default());
-    let followers: Vec<_> = (0..16).map(|_| running.client().follow().unwrap()).collect();
-    let refused = running.client().follow().unwrap_err();
+    let followers: Vec<_> = (0..16).map(|_| running.client().subscribe().unwrap()).collect();
+    let refused = running.client().subscribe().unwrap_err();
     assert!(refused.to_string().contains("16 programs follow"), "{refused}");
     // Clients that follow events do not count as idle, however many new clients connect.
     let mut others: Vec<_> = (0..40).map(|_| running.client()).collect();
-    assert_eq!(others.last_mut().unwrap().ask(Request::Reload).unwrap(), Response::Done);
+    assert_eq!(others.last_mut().unwrap().request(Request::Reload).unwrap(), Response::Done);
     drop(followers);
 }

@@ -8,15 +8,15 @@
 //! ```
 //!
 //! The main thread copies as few pixels as possible, because copying a frame of a large output takes as long as drawing
-//! it. Damage since the client's last picture ([`Eye`]) is found by comparing scenes.
+//! it. Damage since the client's last picture ([`DamageSinceCapture`]) is found by comparing scenes.
 
-mod eye;
-mod film;
-mod kept_out;
-mod looks;
-mod own;
+mod capture_buffer;
+mod captured_windows;
+mod compare_budget;
+mod damage_since_capture;
+mod excluded_windows;
 mod subject;
-mod watched;
+mod window_pictures;
 mod writer;
 
 use std::collections::VecDeque;
@@ -28,21 +28,21 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::ClientId;
 
 use super::OutputState;
-use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect, Shot};
+use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect, ScreenSnapshot};
 use crate::descriptors;
-use crate::render::{Canvas, Finished, Job as Drawing, JobId};
+use crate::render::{Canvas, FinishedJob, RenderJob as Drawing, RenderJobId};
 use crate::scene::Scene;
 use crate::shell::Shell;
 use crate::state::State;
-pub use eye::Eye;
-pub use film::{Film, Layout};
-use looks::Looks;
-pub use own::{OwnPicture, picture_of_window};
-pub use subject::{Area, CursorSeen, Pointed, Subject};
+pub use capture_buffer::{CapturePixelFormat, CaptureTarget};
+pub use captured_windows::CaptureGuard;
+pub(super) use captured_windows::call_back;
+use compare_budget::CompareBudget;
+pub use damage_since_capture::DamageSinceCapture;
+pub use subject::{CaptureSubject, CursorArea, CursorOverArea, WindowUnderPointer};
 use upbeat_timing::time::{Clock, Instant, Span};
-pub use watched::Watched;
-pub(super) use watched::call_back;
-use writer::{Done, Job, Picture, Writer};
+pub use window_pictures::{WindowPicture, picture_of_window};
+use writer::{CaptureDone, CaptureJob, CaptureSource, CaptureWriter};
 
 /// Pictures that the writer thread may have at once: the one being written, and the next, so that the writer need not
 /// wait for another turn of the loop. Further requests wait: their pictures are then as recent as possible, and fewer
@@ -54,32 +54,32 @@ const LONGEST_INTERVAL: Span = Span::from_seconds(1);
 
 /// A client's request for a picture.
 #[derive(Debug)]
-pub struct Request {
-    pub subject: Subject,
+pub struct CaptureRequest {
+    pub subject: CaptureSubject,
     /// Destination of the pixels; its size was checked against the subject when the request was made.
-    pub film: Film,
+    pub buffer: CaptureTarget,
     /// Whether the picture includes the cursor.
     pub with_cursor: bool,
     /// Wait until the subject has changed since the last picture taken with this `eye`; the first picture never waits.
     pub waits: bool,
     /// Damage since this client's last picture.
-    pub eye: Arc<Eye>,
+    pub damage_tracker: Arc<DamageSinceCapture>,
     /// Sends the result to the client.
-    pub reply: Box<dyn Reply>,
+    pub reply: Box<dyn CaptureReply>,
 }
 
-impl Request {
+impl CaptureRequest {
     fn client(&self) -> Option<ClientId> {
-        self.film.buffer.client().map(|client| client.id())
+        self.buffer.buffer.client().map(|client| client.id())
     }
 }
 
 /// Answers one request, once. Dropping it unanswered means that the request failed.
-pub trait Reply: std::fmt::Debug {
+pub trait CaptureReply: std::fmt::Debug {
     /// Whether the client still waits for the picture.
     fn is_wanted(&self) -> bool;
     /// The buffer now has the pixels.
-    fn ready(self: Box<Self>, captured: &Captured);
+    fn ready(self: Box<Self>, captured: &CaptureMetadata);
     /// The subject no longer exists, so no picture can be taken.
     fn gone(self: Box<Self>);
     /// Whether the request waits while the output is off; if not, it fails.
@@ -88,7 +88,7 @@ pub trait Reply: std::fmt::Debug {
 
 /// Metadata of a finished picture.
 #[derive(Clone, Debug)]
-pub struct Captured {
+pub struct CaptureMetadata {
     /// When the captured content was presented.
     pub presented: Instant,
     /// Damage since the client's last picture, relative to the region.
@@ -96,20 +96,20 @@ pub struct Captured {
 }
 
 #[derive(Debug)]
-struct Writing {
+struct QueuedCapture {
     number: u64,
-    answer: Answer,
+    answer: CaptureAnswer,
 }
 
 /// The answer to send when a picture that is under way is finished.
 #[derive(Debug)]
-struct Answer {
-    reply: Box<dyn Reply>,
-    eye: Arc<Eye>,
-    captured: Captured,
+struct CaptureAnswer {
+    reply: Box<dyn CaptureReply>,
+    eye: Arc<DamageSinceCapture>,
+    captured: CaptureMetadata,
 }
 
-impl Answer {
+impl CaptureAnswer {
     fn give(self, succeeded: bool) {
         if succeeded {
             self.reply.ready(&self.captured);
@@ -121,39 +121,39 @@ impl Answer {
 
 /// A window that the renderer is drawing for a picture.
 #[derive(Debug)]
-struct Painting {
-    job: JobId,
+struct RenderingCapture {
+    job: RenderJobId,
     region: PixelRect,
-    film: Film,
-    answer: Answer,
+    film: CaptureTarget,
+    answer: CaptureAnswer,
 }
 
 /// All unanswered capture requests.
 #[derive(Debug, Default)]
 pub struct Captures {
-    waiting: Vec<Request>,
-    painting: Vec<Painting>,
+    waiting: Vec<CaptureRequest>,
+    painting: Vec<RenderingCapture>,
     /// Pictures that the compositor itself wants.
-    own: Vec<own::Wanted>,
+    own: Vec<window_pictures::PendingWindowPicture>,
     /// In the order in which the writer thread writes them.
-    writing: VecDeque<Writing>,
+    writing: VecDeque<QueuedCapture>,
     last: u64,
     /// Started with the first picture.
-    writer: Option<Writer>,
+    writer: Option<CaptureWriter>,
     /// Number of the last picture handed to an earlier writer thread.
     writes_after: u64,
     /// When each client last got a picture of each subject; entries older than [`LONGEST_INTERVAL`] are dropped.
-    given: Vec<(ClientId, Subject, Instant)>,
+    given: Vec<(ClientId, CaptureSubject, Instant)>,
     /// How many layers were compared for waiting requests.
-    looks: Looks,
+    compare_budget: CompareBudget,
     /// Windows that count as visible because they are captured.
-    watched: watched::Windows,
+    watched: captured_windows::CapturedWindows,
     /// When the next throttled request may be served.
     wake: Option<Instant>,
 }
 
 /// Queues a capture request until it can be served.
-pub fn capture(state: &mut State, request: Request) {
+pub fn capture(state: &mut State, request: CaptureRequest) {
     if descriptors::are_scarce() {
         // Dropping the request reports its failure.
         tracing::debug!("a capture was refused: nine of ten file descriptors are in use");
@@ -163,13 +163,13 @@ pub fn capture(state: &mut State, request: Request) {
 }
 
 /// State of a request's subject now.
-enum Look {
+enum CaptureReadiness {
     /// The subject no longer exists.
     Gone,
     /// There is no content, or no new content.
-    Nothing,
+    Unchanged,
     Picture {
-        picture: Picture,
+        picture: CaptureSource,
         region: PixelRect,
         presented: Instant,
     },
@@ -184,9 +184,9 @@ pub(super) fn serve(state: &mut State) {
     }
     let now = state.clock.now();
     let mut requests = std::mem::take(&mut state.outputs.captures.waiting);
-    let looks = &state.outputs.captures.looks;
-    requests.sort_by_cached_key(|request| request.client().map(|client| looks.of(&client, now)));
-    let mut pointed = Pointed::default();
+    let looks = &state.outputs.captures.compare_budget;
+    requests.sort_by_cached_key(|request| request.client().map(|client| looks.recent_layers(&client, now)));
+    let mut pointed = WindowUnderPointer::default();
     for request in requests.into_iter().filter(|request| request.reply.is_wanted()) {
         let interval = interval(state, &request.subject);
         let captures = &mut state.outputs.captures;
@@ -194,15 +194,15 @@ pub(super) fn serve(state: &mut State) {
             captures.waiting.push(request);
             continue;
         }
-        if let Some(next) = captures.next_look(interval, &request, now) {
+        if let Some(next) = captures.next_allowed(interval, &request, now) {
             captures.wake = captures.wake.into_iter().chain([next]).min();
             captures.waiting.push(request);
             continue;
         }
-        match look(state, &request, &mut pointed, now) {
-            Look::Gone => request.reply.gone(),
-            Look::Nothing => state.outputs.captures.waiting.push(request),
-            Look::Picture { picture, region, presented } => {
+        match check_subject(state, &request, &mut pointed, now) {
+            CaptureReadiness::Gone => request.reply.gone(),
+            CaptureReadiness::Unchanged => state.outputs.captures.waiting.push(request),
+            CaptureReadiness::Picture { picture, region, presented } => {
                 state.outputs.captures.note_given(&request, now);
                 begin(state, request, picture, region, presented);
             }
@@ -211,63 +211,83 @@ pub(super) fn serve(state: &mut State) {
 }
 
 /// Shortest time between two pictures of the same subject for one client.
-fn interval(state: &State, subject: &Subject) -> Span {
+fn interval(state: &State, subject: &CaptureSubject) -> Span {
     let outputs = &state.outputs.list;
     let own = |output: &Output| outputs.iter().find(|known| known.output == *output);
     let output = match subject {
-        Subject::Output(output, _) | Subject::Cursor(Area::Output(output)) => own(output),
-        Subject::Window(_) | Subject::Cursor(Area::Window(_)) => outputs.iter().find(|output| output.on),
+        CaptureSubject::Output(output, _) | CaptureSubject::Cursor(CursorArea::Output(output)) => own(output),
+        CaptureSubject::Window(_) | CaptureSubject::Cursor(CursorArea::Window(_)) => {
+            outputs.iter().find(|output| output.on)
+        }
     };
-    output.map_or(watched::INTERVAL, |output| output.conductor.output().vsync().interval())
+    output.map_or(captured_windows::INTERVAL, |output| output.conductor.output().vsync().interval())
 }
 
-fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instant) -> Look {
+fn check_subject(
+    state: &mut State,
+    request: &CaptureRequest,
+    pointed: &mut WindowUnderPointer,
+    now: Instant,
+) -> CaptureReadiness {
     match &request.subject {
-        Subject::Output(output, region) => {
+        CaptureSubject::Output(output, region) => {
             let place = state.outputs.list.iter().position(|known| known.output == *output);
             // A removed output never presents again.
-            let Some(place) = place else { return Look::Gone };
+            let Some(place) = place else { return CaptureReadiness::Gone };
             let output = &state.outputs.list[place];
             if !output.on {
-                return if request.reply.waits_for_power() { Look::Nothing } else { Look::Gone };
+                return if request.reply.waits_for_power() {
+                    CaptureReadiness::Unchanged
+                } else {
+                    CaptureReadiness::Gone
+                };
             }
             if !output.shows_anything() || !output.may_be_captured(state.shell.lock().covers()) {
-                return Look::Nothing;
+                return CaptureReadiness::Unchanged;
             }
-            let layers = request.eye.look(&output.on_screen, Some((output.lights, output.cursor_moves)));
+            let layers =
+                request.damage_tracker.compare_scene(&output.on_screen, Some((output.lights, output.cursor_moves)));
             if layers > 0 {
-                state.outputs.captures.looks.looked(request.client(), layers, now);
+                state.outputs.captures.compare_budget.charge(request.client(), layers, now);
             }
             let output = &state.outputs.list[place];
-            if request.waits && !request.eye.has_news(*region) {
-                return Look::Nothing;
+            if request.waits && !request.damage_tracker.has_damage(*region) {
+                return CaptureReadiness::Unchanged;
             }
-            let Some(shot) = output.picture(&state.shell, request.with_cursor) else { return Look::Gone };
-            Look::Picture { picture: Picture::Shot(shot), region: *region, presented: output.presented }
+            let Some(shot) = output.picture(&state.shell, request.with_cursor) else { return CaptureReadiness::Gone };
+            CaptureReadiness::Picture {
+                picture: CaptureSource::Shot(shot),
+                region: *region,
+                presented: output.presented,
+            }
         }
-        Subject::Window(id) => {
-            let Some(scene) = subject::portrait(state, *id, request.with_cursor) else { return Look::Gone };
+        CaptureSubject::Window(id) => {
+            let Some(scene) = subject::window_scene(state, *id, request.with_cursor) else {
+                return CaptureReadiness::Gone;
+            };
             let region = PixelRect { x: 0, y: 0, width: scene.size.w, height: scene.size.h };
-            let layers = request.eye.look(&scene, None);
-            state.outputs.captures.looks.looked(request.client(), layers, now);
-            if request.waits && !request.eye.has_news(region) {
-                return Look::Nothing;
+            let layers = request.damage_tracker.compare_scene(&scene, None);
+            state.outputs.captures.compare_budget.charge(request.client(), layers, now);
+            if request.waits && !request.damage_tracker.has_damage(region) {
+                return CaptureReadiness::Unchanged;
             }
-            Look::Picture { picture: Picture::Scene(Box::new(scene)), region, presented: now }
+            CaptureReadiness::Picture { picture: CaptureSource::Scene(Box::new(scene)), region, presented: now }
         }
-        Subject::Cursor(area) => {
+        CaptureSubject::Cursor(area) => {
             let area = area.clone();
             if area.size(state).is_none() {
-                return Look::Gone;
+                return CaptureReadiness::Gone;
             }
             // The cursor may come back to this area.
-            let Some(CursorSeen { image, .. }) = area.cursor(state, pointed) else { return Look::Nothing };
-            if request.waits && !request.eye.has_other(&image) {
-                return Look::Nothing;
+            let Some(CursorOverArea { image, .. }) = area.cursor(state, pointed) else {
+                return CaptureReadiness::Unchanged;
+            };
+            if request.waits && !request.damage_tracker.is_other_cursor(&image) {
+                return CaptureReadiness::Unchanged;
             }
             let region = PixelRect { x: 0, y: 0, width: image.width, height: image.height };
-            request.eye.look_at_cursor(&image);
-            Look::Picture { picture: Picture::Cursor(image), region, presented: now }
+            request.damage_tracker.set_cursor(&image);
+            CaptureReadiness::Picture { picture: CaptureSource::Cursor(image), region, presented: now }
         }
     }
 }
@@ -275,7 +295,7 @@ fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instan
 impl super::Outputs {
     /// How many layers were compared so far for waiting capture requests. For tests.
     pub const fn looked_at_for_pictures(&self) -> u64 {
-        self.captures.looks.total
+        self.captures.compare_budget.total
     }
 }
 
@@ -292,28 +312,28 @@ impl OutputState {
     }
 
     /// The content on screen, with windows blackened that a rule keeps out of captures.
-    pub fn picture(&self, shell: &Shell, with_cursor: bool) -> Option<Shot> {
-        Some(self.display.shot(with_cursor)?.blackened(kept_out::areas(&self.on_screen, shell)))
+    pub fn picture(&self, shell: &Shell, with_cursor: bool) -> Option<ScreenSnapshot> {
+        Some(self.display.snapshot(with_cursor)?.blackened(excluded_windows::areas(&self.on_screen, shell)))
     }
 }
 
-fn begin(state: &mut State, request: Request, picture: Picture, region: PixelRect, presented: Instant) {
-    let Request { film, eye, reply, .. } = request;
-    let captured = Captured { presented, damage: eye.take(region) };
-    let answer = Answer { reply, eye, captured };
+fn begin(state: &mut State, request: CaptureRequest, picture: CaptureSource, region: PixelRect, presented: Instant) {
+    let CaptureRequest { buffer: film, damage_tracker: eye, reply, .. } = request;
+    let captured = CaptureMetadata { presented, damage: eye.take_damage(region) };
+    let answer = CaptureAnswer { reply, eye, captured };
     let is_threaded = state.outputs.renderer.as_ref().is_some_and(crate::render::Renderer::is_threaded);
     match picture {
-        Picture::Scene(scene) if is_threaded => paint(state, *scene, region, film, answer),
+        CaptureSource::Scene(scene) if is_threaded => render_window(state, *scene, region, film, answer),
         picture => {
             let State { outputs, loop_handle, .. } = state;
-            outputs.captures.write(Job { number: 0, picture, region, film }, answer, loop_handle);
+            outputs.captures.write(CaptureJob { number: 0, picture, region, film }, answer, loop_handle);
         }
     }
 }
 
 /// Has the renderer draw a window: only the GPU can read GPU buffers.
-fn paint(state: &mut State, scene: Scene, region: PixelRect, film: Film, answer: Answer) {
-    let super::Outputs { renderer, drawn, captures, .. } = &mut state.outputs;
+fn render_window(state: &mut State, scene: Scene, region: PixelRect, film: CaptureTarget, answer: CaptureAnswer) {
+    let super::Outputs { renderer, render_ping: drawn, captures, .. } = &mut state.outputs;
     let Some(renderer) = renderer else { return answer.give(false) };
     let storage = BufferStorage::Memory(PixelBuffer::new(scene.size.w, scene.size.h));
     let canvas = Canvas::new(scene.size, scene.turn);
@@ -321,27 +341,33 @@ fn paint(state: &mut State, scene: Scene, region: PixelRect, film: Film, answer:
     let job = Drawing { scene: Arc::new(scene), with_cursor: true, buffer, canvas };
     // Frames of outputs go first.
     match renderer.start(job, false, drawn.clone()) {
-        Err(job) => captures.painting.push(Painting { job, region, film, answer }),
-        Ok(finished) => painted(state, finished, region, film, answer),
+        Err(job) => captures.painting.push(RenderingCapture { job, region, film, answer }),
+        Ok(finished) => window_rendered(state, finished, region, film, answer),
     }
 }
 
 /// Handles a finished render job that is no frame of an output.
-pub(super) fn hear(state: &mut State, finished: Finished) {
-    let Some(finished) = own::hear(state, finished) else { return };
+pub(super) fn handle_finished_job(state: &mut State, finished: FinishedJob) {
+    let Some(finished) = window_pictures::handle_finished_job(state, finished) else { return };
     let painting = &mut state.outputs.captures.painting;
     let Some(place) = painting.iter().position(|painting| painting.job == finished.id) else { return };
-    let Painting { region, film, answer, .. } = painting.remove(place);
-    painted(state, finished, region, film, answer);
+    let RenderingCapture { region, film, answer, .. } = painting.remove(place);
+    window_rendered(state, finished, region, film, answer);
 }
 
-fn painted(state: &mut State, finished: Finished, region: PixelRect, film: Film, answer: Answer) {
-    let Finished { job, result, .. } = finished;
+fn window_rendered(
+    state: &mut State,
+    finished: FinishedJob,
+    region: PixelRect,
+    film: CaptureTarget,
+    answer: CaptureAnswer,
+) {
+    let FinishedJob { job, result, .. } = finished;
     match (result, job.buffer.storage) {
         (Ok(_), BufferStorage::Memory(pixels)) => {
-            let picture = Picture::Shot(Shot::copied(pixels));
+            let picture = CaptureSource::Shot(ScreenSnapshot::copied(pixels));
             let State { outputs, loop_handle, .. } = state;
-            outputs.captures.write(Job { number: 0, picture, region, film }, answer, loop_handle);
+            outputs.captures.write(CaptureJob { number: 0, picture, region, film }, answer, loop_handle);
         }
         (result, _) => {
             tracing::warn!(error = ?result.err(), "a window cannot be drawn for a capture");
@@ -358,19 +384,19 @@ impl Captures {
 
     /// When the request may be served next; `None`: now. A client gets at most one picture of a subject a refresh.
     /// Otherwise a client that captures as fast as it can would keep a core busy with identical pictures.
-    fn next_look(&mut self, interval: Span, request: &Request, now: Instant) -> Option<Instant> {
+    fn next_allowed(&mut self, interval: Span, request: &CaptureRequest, now: Instant) -> Option<Instant> {
         self.given.retain(|(_, _, given)| now - *given < LONGEST_INTERVAL);
         let given = request.client().and_then(|client| self.given_to(&client, &request.subject).copied());
         let next = given.map(|given| given + interval).filter(|next| now < *next);
-        next.or_else(|| self.looks.next(now).filter(|_| request.waits))
+        next.or_else(|| self.compare_budget.next_allowed(now).filter(|_| request.waits))
     }
 
-    fn given_to(&mut self, client: &ClientId, subject: &Subject) -> Option<&mut Instant> {
+    fn given_to(&mut self, client: &ClientId, subject: &CaptureSubject) -> Option<&mut Instant> {
         let given = self.given.iter_mut().find(|(known, of, _)| known == client && of.is_of_the_same(subject));
         given.map(|(_, _, given)| given)
     }
 
-    fn note_given(&mut self, request: &Request, now: Instant) {
+    fn note_given(&mut self, request: &CaptureRequest, now: Instant) {
         let Some(client) = request.client() else { return };
         match self.given_to(&client, &request.subject) {
             Some(given) => *given = now,
@@ -378,10 +404,10 @@ impl Captures {
         }
     }
 
-    fn write(&mut self, job: Job, answer: Answer, handle: &LoopHandle<'static, State>) {
+    fn write(&mut self, job: CaptureJob, answer: CaptureAnswer, handle: &LoopHandle<'static, State>) {
         if self.writer.is_none() {
             let last = self.last;
-            self.writer = Writer::start(handle, written, move |state| state.outputs.captures.writer_ended(last))
+            self.writer = CaptureWriter::start(handle, written, move |state| state.outputs.captures.writer_ended(last))
                 .inspect_err(|error| tracing::error!(%error, "captures fail: their thread cannot be started"))
                 .ok();
             self.writes_after = last;
@@ -389,8 +415,8 @@ impl Captures {
         let Some(writer) = &self.writer else { return answer.give(false) };
         self.last += 1;
         let number = self.last;
-        if writer.write(Job { number, ..job }) {
-            self.writing.push_back(Writing { number, answer });
+        if writer.write(CaptureJob { number, ..job }) {
+            self.writing.push_back(QueuedCapture { number, answer });
         } else {
             // The writer thread has ended; the next picture starts another.
             self.writer = None;
@@ -404,7 +430,7 @@ impl Captures {
         if is_newest {
             self.writer = None;
         }
-        let (failed, kept): (Vec<Writing>, Vec<Writing>) =
+        let (failed, kept): (Vec<QueuedCapture>, Vec<QueuedCapture>) =
             self.writing.drain(..).partition(|writing| is_newest || writing.number <= self.writes_after);
         self.writing = kept.into();
         failed.into_iter().for_each(|writing| writing.answer.give(false));
@@ -412,7 +438,7 @@ impl Captures {
 }
 
 /// The writer has finished a picture.
-fn written(state: &mut State, done: Done) {
+fn written(state: &mut State, done: CaptureDone) {
     let writing = &mut state.outputs.captures.writing;
     // Pictures finish in order. An earlier one still in the queue belonged to a lost thread and failed.
     while writing.front().is_some_and(|first| first.number <= done.number)

@@ -3,7 +3,7 @@
 use crate::backend::GammaRamp;
 use crate::state::State;
 use upbeat_timing::id::OutputId;
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 
 /// Entries in each channel of the output's gamma table; `None` if the output has no table.
 pub fn size(state: &State, id: OutputId) -> Option<u32> {
@@ -18,6 +18,6 @@ pub fn set(state: &mut State, id: OutputId, ramp: Option<GammaRamp>) -> bool {
         tracing::warn!(output = output.output.name(), %error, "a gamma ramp was refused");
         return false;
     }
-    output.need(Need::Output);
+    output.schedule_repaint(RepaintReason::Output);
     true
 }

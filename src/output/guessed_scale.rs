@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_not_believed() {
+    fn implausible_sizes_give_scale_one() {
         for size in SHAPES.into_iter().chain([(0, 0), (0, 300), (1, 1), (30, 20), (597, 90), (u32::MAX, 1)]) {
             assert_eq!(guess((3840, 2160), Some(size)), 1.0, "{size:?}");
         }
@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_it_is_a_scale_that_clients_can_draw_at(
+        fn any_reported_size_gives_a_scale_that_clients_can_draw_at(
             w in -10..20_000_i32, h in -10..20_000_i32, size in prop::option::of((any::<u32>(), any::<u32>()))
         ) {
             let scale = guess((w, h), size);

@@ -6,21 +6,21 @@ use std::sync::Arc;
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size, Transform};
 
-use super::frame::Content;
+use super::frame::FrameContent;
 use super::globals::OutputGlobals;
 use super::panel::turn_of;
 use super::{OutputState, guessed_scale};
-use crate::backend::{Display, Identity, Mode};
+use crate::backend::{Display, EdidIdentity, VideoMode};
+use crate::output_transform::OutputTransform;
 use crate::render::Canvas;
 use crate::revision::Revision;
-use crate::shell::Monitor;
+use crate::shell::MonitorIdentity;
 use crate::state::State;
-use crate::turn::Turn;
 use upbeat_timing::conductor::Conductor;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::output::OutputMachine;
 use upbeat_timing::pacing::PacingWish;
-use upbeat_timing::record::{Need, OutputStatistics, Ring};
+use upbeat_timing::record::{OutputStatistics, RepaintReason, Ring};
 use upbeat_timing::time::{Clock, Instant};
 use upbeat_timing::vsync::VsyncModel;
 
@@ -35,7 +35,7 @@ pub struct Placement {
     /// Physical pixels of a logical pixel; guessed from the display's size if not given.
     pub scale: Option<f64>,
     /// Rotation and reflection on the panel; none if not given.
-    pub turn: Option<Turn>,
+    pub turn: Option<OutputTransform>,
     /// How the output's clients are paced.
     pub pacing: Option<PacingWish>,
 }
@@ -44,7 +44,7 @@ pub struct Placement {
 pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placement) -> OutputId {
     let now = state.clock.now();
     let mode = display.mode();
-    let Identity { make, model, .. } = identity(display.as_ref());
+    let EdidIdentity { make, model, .. } = identity(display.as_ref());
     let output = Output::new(
         display.name().to_owned(),
         PhysicalProperties {
@@ -59,7 +59,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     );
     if let Some(identity) = display.identity() {
         // Windows return to this monitor wherever it is plugged in again.
-        output.user_data().insert_if_missing_threadsafe(|| Monitor(identity.to_string()));
+        output.user_data().insert_if_missing_threadsafe(|| MonitorIdentity(identity.to_string()));
     }
     let right_of_all = super::all(state).map(|(_, area)| area.loc.x + area.size.w).max().unwrap_or(0);
     let position = placement.position.unwrap_or((right_of_all, 0));
@@ -83,24 +83,24 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         global: Some(global),
         display,
         on: true,
-        lit_by: None,
+        powered_on_by: None,
         guesses_scale: placement.scale.is_none(),
         conductor: Conductor::new(machine, cores),
         is_placed: placement.position.is_some(),
         wish: placement.pacing,
         clients: super::clients::paced_clients::PacedClients::default(),
-        drawn: Arc::default(),
-        attended: super::clients::pacing::Attended::default(),
-        stage: super::scene::stage::Stage::default(),
-        spare: Vec::new(),
+        drawn_scene: Arc::default(),
+        focused_clients: super::clients::pacing::FocusedClients::default(),
+        scene_cache: super::scene::scene_cache::SceneCache::default(),
+        spare_layers: Vec::new(),
         on_screen: Arc::default(),
-        front: None,
+        front_share: None,
         shared_at: Instant::ZERO,
-        scenes: 0,
+        latch_count: 0,
         scrolls: false,
-        keeps: false,
+        keeps_content: false,
         reports: Vec::new(),
-        looked: Instant::ZERO,
+        last_latch: Instant::ZERO,
         lights: 0,
         last_sequence: None,
         last_light: None,
@@ -109,15 +109,15 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         actions: 0,
         grid: Revision::default(),
         presented: Instant::ZERO,
-        in_place: super::in_place::InPlace::default(),
+        in_place: super::in_place::InPlaceWrites::default(),
         records: Ring::new(),
         statistics: OutputStatistics::default(),
     });
-    state.outputs.rules.changed();
+    state.outputs.rules.mark_all_stale();
     let writes_in_place = state.outputs.writes_in_place;
     if let Some(output) = state.outputs.by_id_mut(id) {
-        output.note_scan(writes_in_place);
-        output.need(Need::Output);
+        output.update_scan(writes_in_place);
+        output.schedule_repaint(RepaintReason::Output);
     }
     // Windows left without an output get this one.
     crate::shell::outputs_changed(state);
@@ -130,78 +130,78 @@ pub fn scale_of(display: &dyn Display, placement: &Placement) -> f64 {
 }
 
 /// Make, model and serial that clients see: those of the monitor, or our own for a virtual display.
-pub fn identity(display: &dyn Display) -> Identity {
-    let ours = || Identity { make: "Upbeat".to_owned(), model: display.name().to_owned(), serial: None };
+pub fn identity(display: &dyn Display) -> EdidIdentity {
+    let ours = || EdidIdentity { make: "Upbeat".to_owned(), model: display.name().to_owned(), serial: None };
     display.identity().unwrap_or_else(ours)
 }
 
 fn guess(display: &dyn Display) -> f64 {
-    let Mode { width, height, .. } = display.mode();
+    let VideoMode { width, height, .. } = display.mode();
     guessed_scale::guess((width, height), display.millimetres())
 }
 
 /// Moves an output (global logical coordinates) or changes its scale.
 pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
-    arrange_all(state, &[Arranged { output: id, position, scale: WantedScale::This(scale), turn: None }]);
+    arrange_all(state, &[OutputChange { output: id, position, scale: ScaleChange::Fixed(scale), turn: None }]);
 }
 
 /// Sets the output's rotation and reflection.
-pub fn turn(state: &mut State, id: OutputId, turn: Turn) {
-    arrange_all(state, &[Arranged { output: id, position: None, scale: WantedScale::AsItIs, turn: Some(turn) }]);
+pub fn set_transform(state: &mut State, id: OutputId, turn: OutputTransform) {
+    arrange_all(state, &[OutputChange { output: id, position: None, scale: ScaleChange::Unchanged, turn: Some(turn) }]);
 }
 
 /// A change of an output's position, scale or transform.
 #[derive(Clone, Copy, Debug)]
-pub struct Arranged {
+pub struct OutputChange {
     pub output: OutputId,
     /// Top left corner (global logical coordinates); `None`: unchanged.
     pub position: Option<(i32, i32)>,
     /// Physical pixels of a logical pixel.
-    pub scale: WantedScale,
+    pub scale: ScaleChange,
     /// Rotation and reflection on the panel; `None`: unchanged.
-    pub turn: Option<Turn>,
+    pub turn: Option<OutputTransform>,
 }
 
 /// The scale to give an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum WantedScale {
+pub enum ScaleChange {
     /// Leaves the scale unchanged.
-    AsItIs,
+    Unchanged,
     /// Guesses the scale from the physical size.
     Guessed,
-    This(f64),
+    Fixed(f64),
 }
 
-impl WantedScale {
+impl ScaleChange {
     /// The given scale; `None`: a guess.
     pub fn or_guessed(scale: Option<f64>) -> Self {
-        scale.map_or(WantedScale::Guessed, WantedScale::This)
+        scale.map_or(ScaleChange::Guessed, ScaleChange::Fixed)
     }
 }
 
 /// Applies several changes at once, so that windows never see an intermediate layout.
-pub fn arrange_all(state: &mut State, changes: &[Arranged]) {
+pub fn arrange_all(state: &mut State, changes: &[OutputChange]) {
     for change in changes {
-        put(state, change);
+        apply_change(state, change);
         if let (Some(_), Some(output)) = (change.position, state.outputs.by_id_mut(change.output)) {
             output.is_placed = true;
         }
     }
     // A caller that gives a position to every output intends gaps and overlaps.
     if changes.iter().any(|change| change.position.is_none()) {
-        keep_beside(state);
+        close_gaps(state);
     }
     crate::shell::outputs_changed(state);
 }
 
-fn put(state: &mut State, change: &Arranged) {
-    let Arranged { output, position, scale, turn } = change;
+fn apply_change(state: &mut State, change: &OutputChange) {
+    let OutputChange { output, position, scale, turn } = change;
     let Some(output) = state.outputs.by_id_mut(*output) else { return };
-    let is_guessed = *scale == WantedScale::Guessed;
+    let is_guessed = *scale == ScaleChange::Guessed;
     let scale = match scale {
-        WantedScale::AsItIs => None,
-        WantedScale::Guessed => Some(guess(output.display.as_ref())),
-        WantedScale::This(scale) => Some(*scale),
+        ScaleChange::Unchanged => None,
+        ScaleChange::Guessed => Some(guess(output.display.as_ref())),
+        ScaleChange::Fixed(scale) => Some(*scale),
     };
     if scale.is_some() {
         output.guesses_scale = is_guessed;
@@ -210,13 +210,13 @@ fn put(state: &mut State, change: &Arranged) {
     if turn.is_some_and(|turn| turn != turn_of(&output.output)) {
         output.canvas = canvas(output.display.mode(), turn.unwrap_or_default());
     }
-    output.drawn = Arc::default();
-    output.need(Need::Output);
+    output.drawn_scene = Arc::default();
+    output.schedule_repaint(RepaintReason::Output);
     let known = output.output.clone();
     state.change_output(&known, None, turn.map(Transform::from), scale, position);
 }
 
-fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine<Content> {
+fn machine(display: &mut dyn Display, mode: VideoMode, now: Instant) -> OutputMachine<FrameContent> {
     let capabilities = display.capabilities();
     let mut vsync = VsyncModel::new(mode.interval(), now);
     vsync.set_variable(capabilities.variable_refresh);
@@ -232,7 +232,7 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
 
 impl super::OutputState {
     /// Updates the machine's frame limits and cursor path from the display's capabilities.
-    pub(super) fn note_room(&mut self) {
+    pub(super) fn update_frame_limits(&mut self) {
         let capabilities = self.display.capabilities();
         self.conductor.output_mut().set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
     }
@@ -243,13 +243,13 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let now = state.clock.now();
     let super::Outputs { list, writes_in_place, .. } = &mut state.outputs;
     let output = &mut list[index];
-    output.note_scan(*writes_in_place);
+    output.update_scan(*writes_in_place);
     let mode = output.display.mode();
     let capabilities = output.display.capabilities();
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
     if same_mode && output.conductor.output().display_lead() != capabilities.submit_lead {
         // Only the submit lead changed: refreshes, buffers and windows stay as they are.
-        output.note_room();
+        output.update_frame_limits();
         return output.conductor.output_mut().set_lead(capabilities.submit_lead, capabilities.driver_margin);
     }
     // A new mode changes the pixels but not the physical size, so the scale is guessed again.
@@ -260,12 +260,12 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let output = &mut list[index];
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = canvas(mode, turn_of(&output.output));
-    output.drop_undrawn(renderer.as_mut());
+    output.discard_undrawn(renderer.as_mut());
     output.grid.advance();
-    output.drawn = Arc::default();
+    output.drawn_scene = Arc::default();
     (output.last_sequence, output.last_light) = (None, None);
     let vblank = output.display.last_vblank(now);
-    output.note_room();
+    output.update_frame_limits();
     let machine = output.conductor.output_mut();
     machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
     machine.set_depth(capabilities.unreported);
@@ -274,37 +274,37 @@ pub(super) fn changed(state: &mut State, index: usize) {
     if let Some((vblank, _)) = vblank {
         machine.vsync_mut().synchronise(vblank);
     }
-    output.need(Need::Output);
-    keep_beside(state);
+    output.schedule_repaint(RepaintReason::Output);
+    close_gaps(state);
     crate::shell::outputs_changed(state);
 }
 
 /// The display is gone. Windows keep their positions until the shell moves them.
 pub fn remove(state: &mut State, id: OutputId) {
-    drop(take(state, id));
+    drop(take_out(state, id));
 }
 
 /// Removes an output and returns its state.
-pub(super) fn take(state: &mut State, id: OutputId) -> Option<OutputState> {
+pub(super) fn take_out(state: &mut State, id: OutputId) -> Option<OutputState> {
     let index = state.outputs.list.iter().position(|output| output.id == id)?;
     let mut output = state.outputs.list.remove(index);
-    output.drop_undrawn(state.outputs.renderer.as_mut());
+    output.discard_undrawn(state.outputs.renderer.as_mut());
     output.forget_frames();
-    crate::shell::visit::leave(state, &output.output);
-    crate::surface::scanout::forget(&output.output);
+    crate::shell::surface_outputs::output_removed(state, &output.output);
+    crate::surface::scanout_feedback::forget(&output.output);
     if let Some(global) = output.global.take() {
         state.retire_global(global);
     }
     state.shell.end_animations();
-    super::power::forsake(state, id);
-    keep_beside(state);
+    super::power::stop_pacing(state, id);
+    close_gaps(state);
     crate::shell::outputs_changed(state);
     Some(output)
 }
 
 /// Keeps each output without a configured position directly beside the outputs on its left, with its windows: it moves
 /// left when one of them goes or shrinks, and right when one grows.
-pub(super) fn keep_beside(state: &mut State) {
+pub(super) fn close_gaps(state: &mut State) {
     let outputs = state.outputs.states().map(|output| (output.id, output.is_placed, super::geometry(&output.output)));
     let mut outputs: Vec<_> = outputs.collect();
     // Of two outputs at the same position the placed output stays; of two placed, the newer, which has come back.
@@ -314,7 +314,7 @@ pub(super) fn keep_beside(state: &mut State) {
         let end = settled.iter().map(|other| other.loc.x + other.size.w).max().unwrap_or(0);
         let is_apart = end < area.loc.x || settled.iter().any(|other| other.overlaps(area));
         if is_apart && !is_placed {
-            shift(state, id, Point::from((end - area.loc.x, 0)));
+            move_with_windows(state, id, Point::from((end - area.loc.x, 0)));
             area.loc.x = end;
         }
         settled.push(area);
@@ -322,33 +322,33 @@ pub(super) fn keep_beside(state: &mut State) {
 }
 
 /// Moves an output and its windows. The output still counts as not placed, because no user asked for this position.
-fn shift(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
+fn move_with_windows(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
     let Some(output) = state.outputs.by_id(id).map(|output| output.output.clone()) else { return };
     if let Some(screen) = state.shell.workspaces().screen(&output.name()) {
-        crate::shell::carry_along(state, screen, by);
+        crate::shell::move_with_output(state, screen, by);
     }
     let position = output.current_location() + by;
     let position = Some((position.x, position.y));
-    put(state, &Arranged { output: id, position, scale: WantedScale::AsItIs, turn: None });
+    apply_change(state, &OutputChange { output: id, position, scale: ScaleChange::Unchanged, turn: None });
 }
 
 pub fn by_name(state: &State, name: &str) -> Option<OutputId> {
     state.outputs.states().find(|output| output.output.name() == name).map(|output| output.id)
 }
 
-fn wayland_mode(mode: Mode) -> WaylandMode {
+fn wayland_mode(mode: VideoMode) -> WaylandMode {
     WaylandMode { size: (mode.width, mode.height).into(), refresh: i32::try_from(mode.refresh).unwrap_or(i32::MAX) }
 }
 
-fn size(mode: Mode) -> Size<i32, Physical> {
+fn size(mode: VideoMode) -> Size<i32, Physical> {
     Size::from((mode.width, mode.height))
 }
 
-fn canvas(mode: Mode, turn: Turn) -> Canvas {
+fn canvas(mode: VideoMode, turn: OutputTransform) -> Canvas {
     Canvas::new(turn.inverse().size(size(mode)), turn)
 }
 
-fn millimetres(mode: Mode) -> Size<i32, smithay::utils::Raw> {
+fn millimetres(mode: VideoMode) -> Size<i32, smithay::utils::Raw> {
     let side = |pixels: i32| (f64::from(pixels) * DEFAULT_PIXEL_MM).round() as i32;
     (side(mode.width), side(mode.height)).into()
 }

@@ -7,37 +7,37 @@
 //! ```
 
 use super::OutputState;
-use super::frame::Content;
+use super::frame::FrameContent;
 use crate::state::State;
-use upbeat_timing::frames::{Frame, Stage};
-use upbeat_timing::record::Need;
+use upbeat_timing::frames::{FrameStage, QueuedFrame};
+use upbeat_timing::record::RepaintReason;
 
 /// From now on only lock content is composed. Frames composed before but not yet submitted are dropped.
-pub(super) fn cover(state: &mut State) {
+pub(super) fn drop_unlocked_frames(state: &mut State) {
     state.shell.end_animations();
     let super::Outputs { list, renderer, .. } = &mut state.outputs;
     for output in list {
-        output.drop_undrawn(renderer.as_mut());
+        output.discard_undrawn(renderer.as_mut());
         output.conductor.output_mut().withdraw_held();
-        output.drawn = std::sync::Arc::default();
-        output.stage.forget();
-        output.need(Need::Output);
+        output.drawn_scene = std::sync::Arc::default();
+        output.scene_cache.invalidate();
+        output.schedule_repaint(RepaintReason::Output);
     }
-    super::need_all(state);
+    super::schedule_repaint_all(state);
 }
 
 /// Whether every output that is on shows the lock, and every frame still in flight does so too.
-pub fn is_everywhere(state: &State) -> bool {
+pub fn is_shown_everywhere(state: &State) -> bool {
     state.outputs.states().filter(|output| output.on).all(OutputState::shows_the_lock_alone)
 }
 
 impl OutputState {
     fn shows_the_lock_alone(&self) -> bool {
-        let may_be_shown = |frame: &&Frame<Content>| match frame.stage() {
+        let may_be_shown = |frame: &&QueuedFrame<FrameContent>| match frame.stage() {
             // Unless the display is sure, the frame may have been flipped at the moment of its withdrawal.
-            Stage::Withdrawn { surely } => !surely,
+            FrameStage::Withdrawn { surely } => !surely,
             // A discarded frame is never submitted.
-            Stage::Drawing => !frame.is_unwanted(),
+            FrameStage::Drawing => !frame.is_discarded(),
             _ => true,
         };
         let mut frames = self.conductor.output().frames().iter().filter(may_be_shown);

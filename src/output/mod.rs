@@ -1,12 +1,11 @@
 //! Outputs: schedules repaints, latches content, builds the scene and the plan, and follows each frame to light.
 //!
-//! [`turn`] is the one place that states the order of these steps. `latch` chooses and composes, `present` handles the
+//! [`loop_turn`] is the one place that states the order of these steps. `latch` chooses and composes, `present` handles the
 //! display's results, and [`clients`] sends frame callbacks. *When* each step happens is decided in
 //! [`timing`](upbeat_timing), by one [`Conductor`] per output.
 
 pub mod capture;
 pub mod clients;
-mod desk;
 mod frame;
 pub mod gamma;
 mod globals;
@@ -14,13 +13,14 @@ mod guessed_scale;
 pub mod hotplug;
 pub mod in_place;
 pub mod lock;
+pub mod loop_turn;
 pub mod mode_switch;
-mod needed;
 pub mod panel;
 pub mod parking;
 pub mod power;
+mod repaint;
 pub mod scene;
-pub mod turn;
+mod shell_outputs;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -35,26 +35,26 @@ use crate::backend::fence::Fence;
 use crate::render::{Canvas, Renderer};
 use crate::revision::Revision;
 use crate::scene::{Layer, Scene};
-use crate::shell::effects::Effects;
+use crate::shell::effects::WindowEffects;
 pub use crate::shell::geometry;
-use crate::shell::{Hand, Shell, hit};
+use crate::shell::{Shell, ShellSeat, hit};
 use crate::state::State;
-use crate::surface::Entry;
-pub use capture::{OwnPicture, capture, picture_of_window};
+use crate::surface::SurfaceEntry;
+pub use capture::{WindowPicture, capture, picture_of_window};
 use clients::paced_clients::PacedClients;
 use clients::rules::PacingRules;
-pub use clients::shows::Showing;
-use frame::Content;
+pub use clients::surface_queries::ShownContentKey;
+use frame::FrameContent;
 pub use globals::OutputGlobals;
 pub use panel::{place_of_pixel, place_on_panel, turn_of};
 pub use scene::on_screen::place_on_screen;
 use upbeat_record::trace::kernel_times::KernelTimer;
 use upbeat_timing::conductor::Conductor;
 use upbeat_timing::id::{ClientId, FrameId, OutputId};
-use upbeat_timing::order::Order;
+use upbeat_timing::output_order::OutputOrder;
 use upbeat_timing::pacer::Pacer;
 use upbeat_timing::pacing::PacingWish;
-use upbeat_timing::record::{FrameRecord, Need, OutputStatistics, Ring};
+use upbeat_timing::record::{FrameRecord, OutputStatistics, RepaintReason, Ring};
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant, Span};
 
@@ -63,11 +63,11 @@ const RECORDS: usize = upbeat_timing::record::RECORDS_KEPT;
 
 pub struct Outputs {
     list: Vec<OutputState>,
-    order: Order,
+    order: OutputOrder,
     /// Draws scenes; `None` in tests of protocols alone.
     renderer: Option<Renderer>,
     /// Wakes the loop when the render thread has finished a job.
-    drawn: Option<Ping>,
+    render_ping: Option<Ping>,
     /// Displays of outputs that were taken out of the layout.
     parked: Vec<parking::Parked>,
     captures: capture::Captures,
@@ -76,13 +76,13 @@ pub struct Outputs {
     /// When an effective pacing may change without an event, because the user stopped interacting.
     next_decision: Option<Instant>,
     /// Pending mode changes and the requests that wait for their results.
-    switches: mode_switch::Switches,
+    switches: mode_switch::OutputModeSwitches,
     /// Clients were sent events that destroy their objects.
     objects_ended: bool,
     /// Surfaces were destroyed since the last turn.
-    surfaces_went: bool,
+    surfaces_destroyed: bool,
     rules: PacingRules,
-    statistics: clients::statistics::Windows,
+    statistics: clients::statistics::WindowHistories,
     frame_log: Option<upbeat_record::trace::FrameLog>,
     /// Scheduling delays caused by the kernel, as evidence for misses.
     kernel: KernelTimer,
@@ -93,18 +93,18 @@ pub struct Outputs {
     /// Whether small changes near the newest input are drawn into the front buffer.
     writes_in_place: bool,
     /// Position of the newest input (global logical coordinates).
-    hand: Option<Point<f64, Logical>>,
+    input_position: Option<Point<f64, Logical>>,
     /// The surface that follows the pointer.
-    following: scene::following::Following,
+    followers: scene::followers::PointerFollowers,
     /// Client buffers that may be scanned out while the client writes to them.
-    fronts: clients::front_buffer::Fronts,
+    front_buffers: clients::front_buffer::SharedFrontBuffers,
     /// Colour behind all windows: red, green, blue.
     background: [f32; 3],
     cursor: scene::cursor::CursorImages,
-    overlays: scene::overlays::Kept,
-    titles: scene::titles::Drawn,
+    overlays: scene::overlays::OverlayCache,
+    titles: scene::titles::TitleCache,
     /// The outputs that the cursor surface and the drag icon have entered.
-    visits: clients::visiting::Visits,
+    entered_outputs: clients::enter_leave::EnteredOutputs,
     last_id: u32,
 }
 
@@ -112,31 +112,31 @@ impl Outputs {
     fn new(now: Instant) -> Self {
         Outputs {
             list: Vec::new(),
-            order: Order::default(),
+            order: OutputOrder::default(),
             renderer: None,
-            drawn: None,
+            render_ping: None,
             parked: Vec::new(),
             captures: capture::Captures::default(),
             hidden_tick: None,
             next_decision: None,
-            switches: mode_switch::Switches::default(),
+            switches: mode_switch::OutputModeSwitches::default(),
             objects_ended: false,
-            surfaces_went: false,
+            surfaces_destroyed: false,
             rules: PacingRules::default(),
-            statistics: clients::statistics::Windows::default(),
+            statistics: clients::statistics::WindowHistories::default(),
             frame_log: None,
             kernel: KernelTimer::start(now),
             frames_ahead: 0,
             supersedes: true,
             writes_in_place: false,
-            hand: None,
-            following: scene::following::Following::default(),
-            fronts: clients::front_buffer::Fronts::default(),
+            input_position: None,
+            followers: scene::followers::PointerFollowers::default(),
+            front_buffers: clients::front_buffer::SharedFrontBuffers::default(),
             background: [0.13, 0.14, 0.17],
             cursor: scene::cursor::CursorImages::default(),
-            overlays: scene::overlays::Kept::default(),
-            titles: scene::titles::Drawn::default(),
-            visits: clients::visiting::Visits::default(),
+            overlays: scene::overlays::OverlayCache::default(),
+            titles: scene::titles::TitleCache::default(),
+            entered_outputs: clients::enter_leave::EnteredOutputs::default(),
             last_id: 0,
         }
     }
@@ -156,11 +156,11 @@ pub struct OutputState {
     /// Whether the output is powered; see [`power`].
     on: bool,
     /// The event that powers the output on again; `None` while it is on, and if a user or a client switched it off.
-    lit_by: Option<power::LitBy>,
+    powered_on_by: Option<power::PowerOnEvent>,
     /// No scale was configured: it is guessed from the physical size.
     guesses_scale: bool,
     /// Decides when the output latches and when its clients get callbacks.
-    conductor: Conductor<Content>,
+    conductor: Conductor<FrameContent>,
     /// How the output's clients are paced, unless a rule says otherwise.
     wish: Option<PacingWish>,
     /// Whether the position was configured; otherwise the output lies beside its neighbours.
@@ -168,24 +168,24 @@ pub struct OutputState {
     clients: PacedClients,
     canvas: Canvas,
     /// The scene in the newest composed buffer.
-    drawn: Arc<Scene>,
+    drawn_scene: Arc<Scene>,
     /// The clients with focus or a pressed button, as last passed to the pacers.
-    attended: clients::pacing::Attended,
+    focused_clients: clients::pacing::FocusedClients,
     /// Cached result of the last latch.
-    stage: scene::stage::Stage,
+    scene_cache: scene::scene_cache::SceneCache,
     /// Storage of a discarded scene, reused by the next.
-    spare: Vec<Layer>,
+    spare_layers: Vec<Layer>,
     /// The scene on screen.
     on_screen: Arc<Scene>,
-    scenes: u64,
+    latch_count: u64,
     /// A scroll view on this output is still moving.
     scrolls: bool,
     /// A scroll view shows content that its client has already replaced.
-    keeps: bool,
+    keeps_content: bool,
     /// Scroll reports to send to clients when the current frame is presented.
-    reports: Vec<scene::scrolling::Report>,
+    reports: Vec<scene::scrolling::ViewReport>,
     /// When content was last latched.
-    looked: Instant,
+    last_latch: Instant,
     /// Number of frames that reached light.
     lights: u64,
     /// The display's sequence number at the last light; then the frame, and the refresh on the model's grid.
@@ -202,22 +202,22 @@ pub struct OutputState {
     /// When the scene on screen was first presented.
     presented: Instant,
     /// Changes drawn into the front buffer.
-    in_place: in_place::InPlace,
+    in_place: in_place::InPlaceWrites,
     /// The client buffer that is scanned out in place, and when that last began.
-    front: Option<clients::front_buffer::Shared>,
+    front_share: Option<clients::front_buffer::FrontBufferShare>,
     shared_at: Instant,
     records: Ring<FrameRecord, RECORDS>,
     statistics: OutputStatistics,
 }
 
 /// A copy of a fence that is handed to the display, kept to read later when it signalled.
-fn drawn_by(fence: &OwnedFd) -> Option<Fence> {
+fn fence_copy(fence: &OwnedFd) -> Option<Fence> {
     fence.try_clone().ok().map(Fence::new)
 }
 
 impl Outputs {
     /// Without outputs yet; finished jobs of the render thread wake the loop of `handle`.
-    pub(crate) fn heard_by(handle: &calloop::LoopHandle<'static, State>, now: Instant) -> Self {
+    pub(crate) fn with_loop(handle: &calloop::LoopHandle<'static, State>, now: Instant) -> Self {
         let (drawn, done) = match calloop::ping::make_ping() {
             Ok(ping) => ping,
             Err(error) => {
@@ -229,7 +229,7 @@ impl Outputs {
         if let Err(error) = handle.insert_source(done, |(), _, _| {}) {
             tracing::error!(%error, "the render thread cannot wake the event loop: GPU frames wait for another event");
         }
-        Outputs { drawn: Some(drawn), ..Outputs::new(now) }
+        Outputs { render_ping: Some(drawn), ..Outputs::new(now) }
     }
 
     /// Whether the renderer can blur the content behind a surface: OpenGL ES can.
@@ -238,7 +238,7 @@ impl Outputs {
     }
 
     /// The effects of `shell` that are drawn: without a GPU some are left out.
-    pub fn effects(&self, shell: &Shell) -> Effects {
+    pub fn effects(&self, shell: &Shell) -> WindowEffects {
         let on_gpu = self.renderer.as_ref().is_some_and(Renderer::is_hardware);
         if on_gpu { shell.effects().drawn_by_gpu() } else { shell.effects() }
     }
@@ -262,8 +262,8 @@ impl Outputs {
     }
 
     /// Wakes the loop when the render thread has finished a job.
-    pub(crate) fn drawn(&self) -> Option<Ping> {
-        self.drawn.clone()
+    pub(crate) fn render_ping(&self) -> Option<Ping> {
+        self.render_ping.clone()
     }
 
     /// Whether clients were sent events that destroy their objects since the last call.
@@ -285,7 +285,7 @@ impl Outputs {
         &mut self.rules
     }
 
-    pub const fn statistics(&self) -> &clients::statistics::Windows {
+    pub const fn statistics(&self) -> &clients::statistics::WindowHistories {
         &self.statistics
     }
 
@@ -303,7 +303,7 @@ impl Outputs {
 
     /// The loop woke up this much too late; the kernel's share is evidence for misses.
     pub fn note_woke(&mut self, late: Span) {
-        self.kernel.woke(late);
+        self.kernel.note_wake(late);
     }
 
     /// Sets the colour behind all windows: red, green, blue.
@@ -380,7 +380,7 @@ impl OutputState {
     }
 
     /// Decides when the output latches and when its clients get callbacks.
-    pub const fn conductor(&self) -> &Conductor<Content> {
+    pub const fn conductor(&self) -> &Conductor<FrameContent> {
         &self.conductor
     }
 
@@ -409,7 +409,7 @@ impl OutputState {
     }
 
     /// Changes drawn into the front buffer.
-    pub const fn in_place(&self) -> &in_place::InPlace {
+    pub const fn in_place(&self) -> &in_place::InPlaceWrites {
         &self.in_place
     }
 
@@ -428,7 +428,7 @@ impl OutputState {
 
     /// Number of latches, including latches without a new frame.
     pub const fn latches(&self) -> u64 {
-        self.scenes
+        self.latch_count
     }
 
     /// Number of layers in the scene on screen. For tests.
@@ -438,19 +438,19 @@ impl OutputState {
 
     /// Advanced when the visibility of all windows was computed again, not only changed content. For tests.
     pub const fn arrangement(&self) -> Revision {
-        self.stage.arrangement()
+        self.scene_cache.arrangement()
     }
 
     /// Schedules a repaint for this reason.
-    fn need(&mut self, need: Need) {
-        self.conductor.output_mut().need(need);
+    fn schedule_repaint(&mut self, need: RepaintReason) {
+        self.conductor.output_mut().schedule_repaint(need);
     }
 
     /// Schedules a repaint for an update of `entry` that waits for a refresh after `index`.
-    fn need_when_due(&mut self, entry: &Entry, index: RefreshIndex) {
+    fn schedule_when_due(&mut self, entry: &SurfaceEntry, index: RefreshIndex) {
         let vsync = self.conductor.output().vsync();
         if let Some((due, at)) = entry.due(index, |time| vsync.at_or_after(time)) {
-            self.conductor.output_mut().need_from(due, at);
+            self.conductor.output_mut().schedule_repaint_from(due, at);
         }
     }
 }
@@ -458,11 +458,11 @@ impl OutputState {
 impl OutputState {
     /// Whether any part of `surface` is visible in the newest scene.
     fn is_shown_by(&self, surface: &WlSurface) -> bool {
-        let known = self.stage.has(surface);
-        known.unwrap_or_else(|| self.drawn.layers.iter().any(|layer| layer.surface == *surface))
+        let known = self.scene_cache.contains(surface);
+        known.unwrap_or_else(|| self.drawn_scene.layers.iter().any(|layer| layer.surface == *surface))
     }
 
-    fn touches(&self, area: Option<Rectangle<i32, Logical>>) -> bool {
+    fn overlaps_area(&self, area: Option<Rectangle<i32, Logical>>) -> bool {
         area.is_some_and(|area| geometry(&self.output).overlaps(area))
     }
 }
@@ -483,39 +483,39 @@ pub enum InputKind {
 /// A window got the application id `app_id`: its rules apply from now on, and the frame log records the name.
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
     let client = state.shell.window(id).and_then(|window| state.surfaces.client_of(window.surface()));
-    client.iter().for_each(|client| state.outputs.rules.changed_for(client.id));
-    crate::shell::wishes::renew_soon(state, id);
+    client.iter().for_each(|client| state.outputs.rules.mark_client_stale(client.id));
+    crate::shell::window_rules::schedule_rules(state, id);
     if let Some(log) = &state.outputs.frame_log {
         log.name_window(id, app_id);
     }
 }
 
 /// Schedules a repaint of all outputs for a change that may be visible on any of them.
-pub fn need_all(state: &mut State) {
+pub fn schedule_repaint_all(state: &mut State) {
     state.shell.note_change();
-    need_look(state);
+    schedule_window_repaint(state);
 }
 
 /// Schedules a repaint of all outputs for a window change that the shell has already counted.
-pub fn need_look(state: &mut State) {
-    need_all_for(state, Need::Shell);
+pub fn schedule_window_repaint(state: &mut State) {
+    schedule_repaint_for(state, RepaintReason::Shell);
 }
 
 /// The cursor moved or got another image.
 pub fn cursor_changed(state: &mut State) {
-    frame::handing_over::move_cursors(state);
+    frame::submit_ahead::move_cursors(state);
     let position = state.pointer_position();
     for output in &mut state.outputs.list {
         // An output that showed the cursor must repaint, too, to remove it.
-        if output.drawn.cursor.is_some() || geometry(&output.output).to_f64().contains(position) {
-            output.need(Need::Cursor);
+        if output.drawn_scene.cursor.is_some() || geometry(&output.output).to_f64().contains(position) {
+            output.schedule_repaint(RepaintReason::Cursor);
         }
     }
 }
 
-fn need_all_for(state: &mut State, need: Need) {
+fn schedule_repaint_for(state: &mut State, need: RepaintReason) {
     for output in &mut state.outputs.list {
-        output.need(need);
+        output.schedule_repaint(need);
     }
 }
 
@@ -551,7 +551,8 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         return state.shell.hit(point);
     }
     let scene = &output.on_screen;
-    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none() && state.shell.lets(&layer.surface));
+    let live =
+        scene.layers.iter().filter(|layer| layer.snapshot.is_none() && state.shell.lock_allows_input(&layer.surface));
     let (handle, corner) = (&output.output, geometry(&output.output).loc.to_f64());
     let place = (point - corner).to_physical(handle.current_scale().fractional_scale());
     let there = |layer: &&Layer| {

@@ -15,7 +15,7 @@
 //! returns to the mode before both.
 
 use super::{OutputState, Outputs};
-use crate::backend::{Mode, ModeId, Slowest};
+use crate::backend::{ModeId, RateLimit, VideoMode};
 use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant, Span};
@@ -25,61 +25,61 @@ use upbeat_timing::time::{Clock, Instant, Span};
 const LONGEST_WAIT: Span = Span::from_seconds(5);
 
 /// Called with the result of a group.
-pub type Then = Box<dyn FnOnce(&mut State, Result<(), String>)>;
+pub type ModeCallback = Box<dyn FnOnce(&mut State, Result<(), String>)>;
 
 /// A requested mode change that its display may still refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedMode {
     pub output: OutputId,
     /// The display's id for the change; `None`: the mode can no longer be refused.
     pub mode: Option<ModeId>,
     /// The mode before the change.
-    pub before: Mode,
+    pub before: VideoMode,
     /// Lowest variable refresh rate in the former mode.
     pub slowest: Option<u32>,
 }
 
 /// One change of a group.
 #[derive(Debug)]
-struct Pending {
-    asked: Asked,
+struct PendingMode {
+    asked: RequestedMode,
     /// The driver's answer; `None`: not known yet.
     result: Option<Result<(), String>>,
     /// An earlier change of this output failed while this one was pending. If the display refuses this mode, too,
     /// it reverts to a mode that was itself rejected, so the former mode must be set again.
-    inherits: bool,
+    must_revert: bool,
 }
 
-impl Pending {
+impl PendingMode {
     fn is_refused(&self) -> bool {
         matches!(self.result, Some(Err(_)))
     }
 }
 
 /// Mode changes that succeed or fail together.
-struct Group {
-    pending: Vec<Pending>,
+struct ModeGroup {
+    pending: Vec<PendingMode>,
     /// The group restores former modes: on failure there is no further mode to revert to.
-    goes_back: bool,
+    is_revert: bool,
     give_up: Instant,
-    then: Then,
+    then: ModeCallback,
 }
 
 /// All pending mode changes.
 #[derive(Default)]
-pub(super) struct Switches {
+pub(super) struct OutputModeSwitches {
     /// In order of request, the oldest first.
-    groups: Vec<Group>,
+    groups: Vec<ModeGroup>,
 }
 
-impl Switches {
+impl OutputModeSwitches {
     /// When the next group times out.
     pub fn next_wake(&self) -> Option<Instant> {
         self.groups.iter().map(|group| group.give_up).min()
     }
 
     /// Records a display's result for a mode change.
-    pub fn heard(&mut self, output: OutputId, mode: ModeId, result: &Result<(), String>) {
+    pub fn record_result(&mut self, output: OutputId, mode: ModeId, result: &Result<(), String>) {
         let all = self.groups.iter_mut().flat_map(|group| &mut group.pending);
         for pending in all.filter(|pending| (pending.asked.output, pending.asked.mode) == (output, Some(mode))) {
             pending.result = Some(result.clone());
@@ -101,16 +101,16 @@ pub fn is_any_under_way(outputs: &Outputs) -> bool {
 ///
 /// # Errors
 /// The message of the display that has no such mode.
-pub fn ask(state: &mut State, wanted: &[(OutputId, Mode)]) -> Result<Vec<Asked>, String> {
+pub fn request_modes(state: &mut State, wanted: &[(OutputId, VideoMode)]) -> Result<Vec<RequestedMode>, String> {
     let mut asked = Vec::new();
     for (id, mode) in wanted {
         let Some(output) = state.outputs.by_id_mut(*id) else { continue };
-        let (before, slowest) = (output.display.mode(), output.display.slowest());
-        match output.display.set_mode(*mode, Slowest::AsSaid) {
-            Ok(mode) => asked.push(Asked { output: *id, mode, before, slowest }),
+        let (before, slowest) = (output.display.mode(), output.display.slowest_rate());
+        match output.display.set_mode(*mode, RateLimit::Keep) {
+            Ok(mode) => asked.push(RequestedMode { output: *id, mode, before, slowest }),
             Err(error) => {
                 let error = format!("{}: {error}", output.output.name());
-                asked.iter().for_each(|asked| _ = go_back(&mut state.outputs, asked));
+                asked.iter().for_each(|asked| _ = request_former_mode(&mut state.outputs, asked));
                 return Err(error);
             }
         }
@@ -119,26 +119,26 @@ pub fn ask(state: &mut State, wanted: &[(OutputId, Mode)]) -> Result<Vec<Asked>,
 }
 
 /// Calls `then` when the results of the requested modes are known: at once if none can be refused any more.
-pub fn wait(state: &mut State, asked: Vec<Asked>, then: Then) {
+pub fn wait(state: &mut State, asked: Vec<RequestedMode>, then: ModeCallback) {
     wait_for(state, asked, false, then);
 }
 
-fn wait_for(state: &mut State, asked: Vec<Asked>, goes_back: bool, then: Then) {
-    let pending = asked.into_iter().map(|asked| Pending {
+fn wait_for(state: &mut State, asked: Vec<RequestedMode>, goes_back: bool, then: ModeCallback) {
+    let pending = asked.into_iter().map(|asked| PendingMode {
         asked,
         result: asked.mode.is_none().then_some(Ok(())),
-        inherits: false,
+        must_revert: false,
     });
     let pending: Vec<_> = pending.collect();
     if pending.iter().all(|pending| pending.result.is_some()) {
         return then(state, Ok(()));
     }
     let give_up = state.clock.now() + LONGEST_WAIT;
-    state.outputs.switches.groups.push(Group { pending, goes_back, give_up, then });
+    state.outputs.switches.groups.push(ModeGroup { pending, is_revert: goes_back, give_up, then });
 }
 
 /// Completes the groups whose results are known.
-pub(super) fn attend(state: &mut State) {
+pub(super) fn complete_groups(state: &mut State) {
     if state.outputs.switches.groups.is_empty() {
         return;
     }
@@ -151,7 +151,7 @@ pub(super) fn attend(state: &mut State) {
             Some(result) => {
                 let group = switches.groups.remove(index);
                 match result {
-                    Err(reason) if !group.goes_back => take_back(state, group, index, reason),
+                    Err(reason) if !group.is_revert => revert_group(state, group, index, reason),
                     result => (group.then)(state, result),
                 }
             }
@@ -161,15 +161,15 @@ pub(super) fn attend(state: &mut State) {
 
 /// Reverts a failed group, except outputs with a later request (from the group at `later` on); then reports the
 /// failure.
-fn take_back(state: &mut State, group: Group, later: usize, reason: String) {
+fn revert_group(state: &mut State, group: ModeGroup, later: usize, reason: String) {
     let mut awaited = Vec::new();
     for pending in group.pending {
-        let Pending { asked, result, inherits } = &pending;
+        let PendingMode { asked, result, must_revert: inherits } = &pending;
         let mut others = state.outputs.switches.groups[later..].iter_mut().flat_map(|group| &mut group.pending);
         if let Some(next) = others.find(|other| other.asked.output == asked.output) {
-            (next.asked.before, next.asked.slowest, next.inherits) = (asked.before, asked.slowest, true);
+            (next.asked.before, next.asked.slowest, next.must_revert) = (asked.before, asked.slowest, true);
         } else if !pending.is_refused() || *inherits {
-            let back = go_back(&mut state.outputs, asked);
+            let back = request_former_mode(&mut state.outputs, asked);
             awaited.extend(back.filter(|_| result.is_some()));
         }
     }
@@ -183,11 +183,11 @@ fn take_back(state: &mut State, group: Group, later: usize, reason: String) {
     wait_for(state, awaited, true, Box::new(then));
 }
 
-impl Group {
+impl ModeGroup {
     /// The result of the group; `None` while it is not known.
     fn result(&self, outputs: &[OutputState], now: Instant) -> Option<Result<(), String>> {
         let mut all_are_seen = true;
-        for Pending { asked, result, .. } in &self.pending {
+        for PendingMode { asked, result, .. } in &self.pending {
             let Some(output) = outputs.iter().find(|output| output.id == asked.output) else {
                 return Some(Err("an output was removed during the mode change".to_owned()));
             };
@@ -206,10 +206,10 @@ impl Group {
 }
 
 /// Requests the former mode again.
-fn go_back(outputs: &mut Outputs, asked: &Asked) -> Option<Asked> {
+fn request_former_mode(outputs: &mut Outputs, asked: &RequestedMode) -> Option<RequestedMode> {
     let output = outputs.by_id_mut(asked.output)?;
-    match output.display.set_mode(asked.before, Slowest::This(asked.slowest)) {
-        Ok(mode) => Some(Asked { mode, ..*asked }),
+    match output.display.set_mode(asked.before, RateLimit::Set(asked.slowest)) {
+        Ok(mode) => Some(RequestedMode { mode, ..*asked }),
         Err(error) => {
             tracing::error!(output = output.output.name(), error, "an output rejected its former mode");
             None

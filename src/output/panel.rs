@@ -4,14 +4,14 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Size};
 
 use super::{OutputState, geometry};
-use crate::turn::Turn;
+use crate::output_transform::OutputTransform;
 
 /// Points at the edge of the panel are moved inside by this many physical pixels: the smallest step of `wl_fixed`.
 const EDGE: f64 = 1.0 / 256.0;
 
 /// Rotation and reflection of the output's content on its panel.
-pub fn turn_of(output: &Output) -> Turn {
-    Turn::from(output.current_transform())
+pub fn turn_of(output: &Output) -> OutputTransform {
+    OutputTransform::from(output.current_transform())
 }
 
 /// Maps a point of the panel to global logical coordinates. `share`: distance from the left and top edges, as fractions
@@ -55,7 +55,7 @@ mod tests {
     use smithay::output::{Mode, PhysicalProperties, Scale, Subpixel};
     use upbeat_timing::beam::ScanDirection;
 
-    fn output(turn: Turn, scale: f64) -> Output {
+    fn output(turn: OutputTransform, scale: f64) -> Output {
         let physical = PhysicalProperties {
             size: (0, 0).into(),
             subpixel: Subpixel::Unknown,
@@ -75,8 +75,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_finger_is_where_what_is_seen_there_is(
-            turn in prop::sample::select(Turn::ALL.to_vec()),
+        fn finger_maps_to_the_point_shown_under_it(
+            turn in prop::sample::select(OutputTransform::ALL.to_vec()),
             scale in prop::sample::select(vec![1.0, 1.5, 2.0]),
             x in 0..1200_i32,
             y in 0..900_i32,
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_finger_at_the_very_edge_is_on_the_output() {
-        for turn in Turn::ALL {
+        for turn in OutputTransform::ALL {
             for corner in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
                 let output = output(turn, 1.5);
                 let place = place_on_panel(&output, corner);
@@ -104,8 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn the_beam_goes_where_what_is_seen_lies() {
-        for turn in Turn::ALL {
+    fn scan_order_follows_the_panels_orientation() {
+        for turn in OutputTransform::ALL {
             let area = Size::<f64, Physical>::from((1.0, 1.0));
             let place = |y| turn.inverse().point(Point::from((0.5, y)), area);
             let way = place(1.0) - place(0.0);

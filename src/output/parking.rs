@@ -35,7 +35,7 @@ impl Parked {
 /// Takes an output out of the layout.
 pub fn park(state: &mut State, id: OutputId) {
     power::set(state, id, false);
-    let Some(output) = hotplug::take(state, id) else { return };
+    let Some(output) = hotplug::take_out(state, id) else { return };
     let (location, scale) = (output.output.current_location(), output.output.current_scale().fractional_scale());
     let placement = Placement {
         position: Some((location.x, location.y)),
@@ -61,7 +61,7 @@ pub fn unpark(state: &mut State, name: &str) -> Option<OutputId> {
     if let Some(output) = state.outputs.by_id_mut(id) {
         output.is_placed = is_placed;
     }
-    hotplug::keep_beside(state);
+    hotplug::close_gaps(state);
     crate::shell::outputs_changed(state);
     Some(id)
 }

@@ -23,7 +23,7 @@ const VERSION: u32 = 1;
 
 /// Whether a surface has one of these objects; it may have one only.
 #[derive(Debug, Default)]
-struct Taken(AtomicBool);
+struct HasAlphaModifier(AtomicBool);
 
 #[derive(Debug)]
 pub struct AlphaModifier;
@@ -70,7 +70,7 @@ impl Dispatch<WpAlphaModifierV1, (), State> for Handlers {
 /// Remembers whether `surface` has such an object. Returns whether it had one before.
 fn set_taken(surface: &WlSurface, taken: bool) -> bool {
     guard::with_states(surface, |states| {
-        states.data_map.get_or_insert_threadsafe(Taken::default).0.swap(taken, Ordering::Relaxed)
+        states.data_map.get_or_insert_threadsafe(HasAlphaModifier::default).0.swap(taken, Ordering::Relaxed)
     })
 }
 

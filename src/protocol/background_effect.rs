@@ -20,13 +20,13 @@ use smithay::wayland::compositor::get_region_attributes;
 
 use crate::guard::{self, Handlers};
 use crate::state::State;
-use crate::surface::background::Background;
+use crate::surface::background::BackgroundEffects;
 
 const VERSION: u32 = 1;
 
 /// Whether a surface has one of these objects; it may have one only.
 #[derive(Debug, Default)]
-struct Taken(AtomicBool);
+struct HasBackgroundEffect(AtomicBool);
 
 /// The bound managers, and the capability that they were sent.
 #[derive(Debug)]
@@ -48,11 +48,11 @@ pub(super) fn refresh(state: &mut State) {
     let blurs = state.shell.effects().blur > 0 && state.outputs.blurs();
     let effect = &mut state.protocols.background_effect;
     if std::mem::replace(&mut effect.blurs, blurs) != blurs {
-        effect.managers.iter().for_each(|manager| tell(manager, blurs));
+        effect.managers.iter().for_each(|manager| send_capabilities(manager, blurs));
     }
 }
 
-fn tell(manager: &ExtBackgroundEffectManagerV1, blurs: bool) {
+fn send_capabilities(manager: &ExtBackgroundEffectManagerV1, blurs: bool) {
     manager.capabilities(if blurs { Capability::Blur } else { Capability::empty() });
 }
 
@@ -69,7 +69,7 @@ impl GlobalDispatch<ExtBackgroundEffectManagerV1, (), State> for Handlers {
         // A pending change is sent first, so that the new manager does not get it twice.
         refresh(state);
         let effect = &mut state.protocols.background_effect;
-        tell(&manager, effect.blurs);
+        send_capabilities(&manager, effect.blurs);
         effect.managers.push(manager);
     }
 }
@@ -100,7 +100,7 @@ impl Dispatch<ExtBackgroundEffectManagerV1, (), State> for Handlers {
 /// Remembers whether `surface` has such an object. Returns whether it had one before.
 fn set_taken(surface: &WlSurface, taken: bool) -> bool {
     guard::with_states(surface, |states| {
-        states.data_map.get_or_insert_threadsafe(Taken::default).0.swap(taken, Ordering::Relaxed)
+        states.data_map.get_or_insert_threadsafe(HasBackgroundEffect::default).0.swap(taken, Ordering::Relaxed)
     })
 }
 
@@ -119,14 +119,14 @@ impl Dispatch<ExtBackgroundEffectSurfaceV1, Weak<WlSurface>, State> for Handlers
             (Request::SetBlurRegion { region }, Ok(surface)) => {
                 let kept =
                     region.map(|region| state.surfaces.regions_mut().input(&region, get_region_attributes(&region)));
-                set(&surface, kept.map(|kept| Background::blurred_in(&kept)).unwrap_or_default());
+                set(&surface, kept.map(|kept| BackgroundEffects::blurred_in(&kept)).unwrap_or_default());
             }
             (Request::SetBlurRegion { .. }, Err(_)) => {
                 effect.post_error(Error::SurfaceDestroyed, "the surface of this background effect is gone");
             }
             (Request::Destroy, Ok(surface)) => {
                 set_taken(&surface, false);
-                set(&surface, Background::default());
+                set(&surface, BackgroundEffects::default());
             }
             _ => {}
         }
@@ -134,6 +134,6 @@ impl Dispatch<ExtBackgroundEffectSurfaceV1, Weak<WlSurface>, State> for Handlers
 }
 
 /// Sets the pending effect, which takes effect with the next commit of `surface`.
-fn set(surface: &WlSurface, background: Background) {
-    guard::with_states(surface, |states| *states.cached_state.get::<Background>().pending() = background);
+fn set(surface: &WlSurface, background: BackgroundEffects) {
+    guard::with_states(surface, |states| *states.cached_state.get::<BackgroundEffects>().pending() = background);
 }

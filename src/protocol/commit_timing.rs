@@ -12,7 +12,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, Weak};
 use smithay::wayland::commit_timing::CommitTimingManagerState;
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::guard::Handlers;
 use crate::state::State;
 use upbeat_timing::time::NANOS_PER_SECOND;

@@ -14,7 +14,7 @@ use smithay::wayland::compositor::{
     self, CompositorClientState, CompositorHandler, CompositorState, RectangleKind, RegionUserData,
 };
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use super::xdg_foreign;
 use crate::bounds;
 use crate::guard;
@@ -39,7 +39,7 @@ pub struct Compositors {
 }
 
 /// Index of a surface's list.
-struct Place(usize);
+struct SurfaceListIndex(usize);
 
 impl Compositors {
     pub(super) fn new(display: &DisplayHandle) -> Self {
@@ -56,15 +56,16 @@ impl Compositors {
     }
 
     /// Remembers that `surface` is in the current list, and selects the next list.
-    fn is_in(&mut self, surface: &WlSurface) {
+    fn note_list_of(&mut self, surface: &WlSurface) {
         let place = self.place;
-        guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| Place(place)));
+        guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| SurfaceListIndex(place)));
         self.place = (place + 1) % LISTS;
     }
 
     /// Selects the list of `surface`, which is being destroyed.
-    fn turn_to(&mut self, surface: &WlSurface) {
-        let place = guard::with_states(surface, |states| states.data_map.get::<Place>().map(|place| place.0));
+    fn select_list_of(&mut self, surface: &WlSurface) {
+        let place =
+            guard::with_states(surface, |states| states.data_map.get::<SurfaceListIndex>().map(|place| place.0));
         self.place = place.unwrap_or(self.place);
     }
 }
@@ -81,7 +82,7 @@ impl CompositorHandler for State {
     }
 
     fn new_surface(&mut self, surface: &WlSurface) {
-        self.protocols.compositor.is_in(surface);
+        self.protocols.compositor.note_list_of(surface);
         // Added before Smithay's own hook, since that drops the content.
         compositor::add_destruction_hook(surface, shell::animation::about_to_destroy);
         surface::new_surface(self, surface);
@@ -89,7 +90,7 @@ impl CompositorHandler for State {
 
     fn new_subsurface(&mut self, surface: &WlSurface, parent: &WlSurface) {
         surface::subsurface::new_subsurface(self, parent, surface);
-        shell::visit::joined(self, parent);
+        shell::surface_outputs::subsurface_added(self, parent);
     }
 
     fn commit(&mut self, surface: &WlSurface) {
@@ -106,7 +107,7 @@ impl CompositorHandler for State {
         surface::destroyed(self, surface);
         self.protocols.idle_inhibit.forget(surface);
         // Smithay removes it from the selected list right after this.
-        self.protocols.compositor.turn_to(surface);
+        self.protocols.compositor.select_list_of(surface);
     }
 }
 
@@ -137,7 +138,7 @@ impl Dispatch<WlRegion, RegionUserData, State> for Handlers {
             }
             other => (other, None),
         };
-        if change.is_some_and(|(kind, rect)| !state.surfaces.regions_mut().changed(region, kind, rect)) {
+        if change.is_some_and(|(kind, rect)| !state.surfaces.regions_mut().count_rect(region, kind, rect)) {
             return;
         }
         <CompositorState as Dispatch<WlRegion, RegionUserData, State>>::request(

@@ -5,7 +5,7 @@ use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_cont
 use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_v1::WpContentTypeV1;
 use smithay::wayland::content_type::{ContentTypeState, ContentTypeUserData};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 
 delegate!(global WpContentTypeManagerV1: () => ContentTypeState);
 delegate!(WpContentTypeManagerV1: () => ContentTypeState);

@@ -4,7 +4,7 @@
 //! Smithay handles the shapes of the pointer. The shapes of tablet tools are handled here, because the objects of tools
 //! are our own ([`tablet`](super::tablet)).
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::guard::Handlers;
 use crate::input;
 use crate::state::State;

@@ -3,7 +3,7 @@
 //! Offered where there is a device whose memory the renderer can read: the first display device in a session on
 //! displays, else the rendering device. The feedback's first tranche has the formats that planes can scan out, so that
 //! such a buffer may reach the screen without a copy (`output/scene/planes.rs`). A surface gets the feedback of the
-//! output that it is on (`surface/scanout.rs`); the default feedback is that of the first output. The renderer imports
+//! output that it is on (`surface/scanout_feedback.rs`); the default feedback is that of the first output. The renderer imports
 //! each buffer first, so that a buffer that cannot be composed is refused instead of accepted and not drawn:
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! No thread blocks meanwhile. A commit whose buffer is still being imported waits as it would for a fence
-//! ([`Memories::unknown`](crate::surface::memories::Memories::unknown)).
+//! ([`DeviceBuffers::import_test_fence`](crate::surface::device_buffers::DeviceBuffers::import_test_fence)).
 //!
 //! A buffer that some device is still rendering to holds back the commit that attaches it: the buffer's implicit fences
 //! are waited for like explicit ones (`surface/fence.rs`).
@@ -39,13 +39,13 @@ use smithay::wayland::dmabuf::{
     DmabufHandler, DmabufParamsData, DmabufState, ImportNotifier,
 };
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 use crate::guard::{self, Handlers, Kind};
 use crate::state::State;
-use crate::surface::lent::Home;
-use crate::surface::scanout;
-use imports::{Import, Imports, Refusal, Request};
+use crate::surface::buffer_release::OwnerThread;
+use crate::surface::scanout_feedback;
+use imports::{DmabufImportRequest, DmabufRefusal, PendingDmabufImport, PendingDmabufImports};
 
 /// Descriptors for each plane of a buffer: the client's, and a duplicate for the display ([`DeviceMemory`]).
 const COPIES: usize = 2;
@@ -58,12 +58,12 @@ pub struct LinuxDmabuf {
     /// The main device of the default feedback, and the formats that the renderer could read when the global was
     /// offered.
     main: Option<(libc::dev_t, Vec<DrmFormat>)>,
-    imports: Imports,
+    imports: PendingDmabufImports,
 }
 
 impl Default for LinuxDmabuf {
     fn default() -> Self {
-        LinuxDmabuf { state: DmabufState::new(), global: None, main: None, imports: Imports::default() }
+        LinuxDmabuf { state: DmabufState::new(), global: None, main: None, imports: PendingDmabufImports::default() }
     }
 }
 
@@ -101,8 +101,8 @@ pub fn offer_formats(
         }
     };
     if state.protocols.dmabuf.global.is_none() {
-        Imports::listen(state);
-        take_back(state);
+        PendingDmabufImports::receive_results(state);
+        drop_released_buffers_here(state);
         let State { display_handle: display, protocols, .. } = state;
         let dmabuf = &mut protocols.dmabuf;
         dmabuf.global = Some(dmabuf.state.create_global_with_default_feedback::<State>(display, &feedback));
@@ -129,19 +129,19 @@ fn feedback(
 }
 
 /// Makes buffers that other threads release be dropped on this thread.
-fn take_back(state: &mut State) {
-    let (home, returned) = Home::here();
+fn drop_released_buffers_here(state: &mut State) {
+    let (home, returned) = OwnerThread::this_thread();
     match state.loop_handle.insert_source(returned, |event, (), _| drop(event)) {
-        Ok(_) => state.surfaces.memories_mut().let_go_at(home),
+        Ok(_) => state.surfaces.device_buffers_mut().release_on(home),
         Err(error) => {
             tracing::error!(%error, "direct scan-out of clients' buffers is off");
-            state.surfaces.memories_mut().show_on_planes(false);
+            state.surfaces.device_buffers_mut().set_on_planes(false);
         }
     }
 }
 
 /// Checks the sizes that the client gave for its memory, because all later code relies on them.
-fn memory_of(dmabuf: &Dmabuf) -> Result<DeviceMemory, Refusal> {
+fn memory_of(dmabuf: &Dmabuf) -> Result<DeviceMemory, DmabufRefusal> {
     let size = dmabuf.size();
     let mut parts = Vec::new();
     for ((descriptor, offset), stride) in dmabuf.handles().zip(dmabuf.offsets()).zip(dmabuf.strides()) {
@@ -150,7 +150,7 @@ fn memory_of(dmabuf: &Dmabuf) -> Result<DeviceMemory, Refusal> {
         // Later planes have fewer rows in some formats, so only their first row is checked.
         let needed = if parts.is_empty() { u64::from(stride) * rows } else { u64::from(stride) };
         if u64::from(offset) + needed > length {
-            return Err(Refusal::Bounds);
+            return Err(DmabufRefusal::Bounds);
         }
         let descriptor = descriptor.as_fd().try_clone_to_owned()?;
         parts.push(MemoryPart { descriptor, offset, stride });
@@ -167,14 +167,14 @@ impl DmabufHandler for State {
 
     fn new_surface_feedback(&mut self, surface: &WlSurface, _global: &DmabufGlobal) -> Option<DmabufFeedback> {
         let output = self.surfaces.get(surface)?.output()?;
-        scanout::of(self.outputs.by_id(output)?.output())
+        scanout_feedback::of(self.outputs.by_id(output)?.output())
     }
 
     fn dmabuf_imported(&mut self, _global: &DmabufGlobal, dmabuf: Dmabuf, notifier: ImportNotifier) {
         destroyed(self);
         let Some(request) = self.protocols.dmabuf.imports.request.take() else { return notifier.failed() };
         match memory_of(&dmabuf) {
-            Ok(memory) => imports::begin(self, Import { request, notifier, dmabuf, memory }),
+            Ok(memory) => imports::begin(self, PendingDmabufImport { request, notifier, dmabuf, memory }),
             Err(refusal) => request.refuse(notifier, &refusal),
         }
     }
@@ -183,7 +183,7 @@ impl DmabufHandler for State {
 /// Forgets buffers that are destroyed, and imports of clients that are gone. The screen may still show such a buffer.
 pub(super) fn destroyed(state: &mut State) {
     let State { protocols, surfaces, display_handle, .. } = state;
-    let (imports, memories) = (&mut protocols.dmabuf.imports, surfaces.memories_mut());
+    let (imports, memories) = (&mut protocols.dmabuf.imports, surfaces.device_buffers_mut());
     memories.forget_gone();
     imports.forget_gone(memories, |client| display_handle.backend_handle().get_client_data(client).is_ok());
 }
@@ -210,7 +210,7 @@ impl Dispatch<ZwpLinuxBufferParamsV1, DmabufParamsData, State> for Handlers {
         if is_immediate {
             guard::share_newest(Kind::Buffers, &shares);
         }
-        state.protocols.dmabuf.imports.request = Some(Request::new(params, client, is_immediate, shares));
+        state.protocols.dmabuf.imports.request = Some(DmabufImportRequest::new(params, client, is_immediate, shares));
         <DmabufState as Dispatch<_, _, State>>::request(state, client, params, request, data, display, init);
     }
 }

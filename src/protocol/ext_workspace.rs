@@ -16,8 +16,8 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 
 use crate::guard::{self, Handlers};
 use crate::revision::Revision;
-use crate::shell::spaces;
-use crate::shell::workspaces::{Number, Place, Row, Screen};
+use crate::shell::workspace_actions;
+use crate::shell::workspaces::{OutputWorkspaces, ScreenId, WorkspaceId, WorkspaceNumber};
 use crate::state::State;
 
 const VERSION: u32 = 1;
@@ -26,26 +26,26 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct ExtWorkspace {
     _global: GlobalId,
-    managers: Vec<Manager>,
+    managers: Vec<WorkspaceManager>,
     /// The state that was sent last.
-    told: Vec<Row>,
+    sent: Vec<OutputWorkspaces>,
     /// Revision of the workspaces at the last refresh.
-    seen: Revision,
+    last_changes: Revision,
 }
 
 #[derive(Debug)]
-struct Manager {
+struct WorkspaceManager {
     object: ExtWorkspaceManagerV1,
-    groups: Vec<Group>,
+    groups: Vec<WorkspaceGroupObject>,
     /// Workspaces to activate with the client's next commit.
-    wanted: Vec<Place>,
+    to_activate: Vec<WorkspaceId>,
     /// The last changes were not sent, because the client reads too slowly.
     is_behind: bool,
 }
 
 #[derive(Debug)]
-struct Group {
-    screen: Screen,
+struct WorkspaceGroupObject {
+    screen: ScreenId,
     object: ExtWorkspaceGroupHandleV1,
     /// In order of their numbers.
     workspaces: Vec<(ExtWorkspaceHandleV1, Look)>,
@@ -53,15 +53,15 @@ struct Group {
 
 /// User data of a workspace handle.
 #[derive(Debug)]
-pub struct Handle {
-    place: Place,
+pub struct WorkspaceHandle {
+    place: WorkspaceId,
     manager: ExtWorkspaceManagerV1,
 }
 
 impl ExtWorkspace {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ExtWorkspaceManagerV1, ()>(VERSION, ());
-        ExtWorkspace { _global: global, managers: Vec::new(), told: Vec::new(), seen: Revision::default() }
+        ExtWorkspace { _global: global, managers: Vec::new(), sent: Vec::new(), last_changes: Revision::default() }
     }
 }
 
@@ -71,23 +71,23 @@ pub(super) fn refresh(state: &mut State) {
     let listeners = &mut protocols.ext_workspace;
     let changes = shell.workspaces().changes();
     let are_some_behind = listeners.managers.iter().any(|manager| manager.is_behind);
-    let is_same = std::mem::replace(&mut listeners.seen, changes) == changes;
+    let is_same = std::mem::replace(&mut listeners.last_changes, changes) == changes;
     if listeners.managers.is_empty() || is_same && !are_some_behind {
         return;
     }
     let rows = shell.workspaces().rows();
-    let is_other = rows != listeners.told;
+    let is_other = rows != listeners.sent;
     for manager in &mut listeners.managers {
         if !is_other && !manager.is_behind {
             continue;
         }
-        manager.is_behind = !guard::reads_on(&manager.object);
+        manager.is_behind = !guard::may_send(&manager.object);
         if manager.is_behind {
             continue;
         }
-        manager.tell(&rows, |screen| named(outputs.iter(), shell.workspaces().name(screen)), display_handle);
+        manager.send_changes(&rows, |screen| named(outputs.iter(), shell.workspaces().name(screen)), display_handle);
     }
-    listeners.told = rows;
+    listeners.sent = rows;
 }
 
 fn named<'a>(mut outputs: impl Iterator<Item = &'a Output>, name: Option<&str>) -> Option<Output> {
@@ -111,8 +111,8 @@ pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
     }
 }
 
-impl Row {
-    fn look(&self, number: Number) -> Look {
+impl OutputWorkspaces {
+    fn look(&self, number: WorkspaceNumber) -> Look {
         let urgent = if self.is_urgent(number) { Look::Urgent } else { Look::empty() };
         if number == self.active {
             Look::Active | urgent
@@ -124,18 +124,23 @@ impl Row {
     }
 }
 
-impl Manager {
-    fn tell(&mut self, rows: &[Row], output: impl Fn(Screen) -> Option<Output>, display: &DisplayHandle) {
-        let gone = |group: &Group| !rows.iter().any(|row| row.screen == group.screen);
-        self.groups.iter().filter(|group| gone(group)).for_each(Group::remove);
+impl WorkspaceManager {
+    fn send_changes(
+        &mut self,
+        rows: &[OutputWorkspaces],
+        output: impl Fn(ScreenId) -> Option<Output>,
+        display: &DisplayHandle,
+    ) {
+        let gone = |group: &WorkspaceGroupObject| !rows.iter().any(|row| row.screen == group.screen);
+        self.groups.iter().filter(|group| gone(group)).for_each(WorkspaceGroupObject::remove);
         self.groups.retain(|group| !gone(group));
         for row in rows {
             match self.groups.iter_mut().find(|group| group.screen == row.screen) {
-                Some(group) => group.tell(row),
+                Some(group) => group.send_changes(row),
                 None => {
                     let output = output(row.screen);
                     // `None` if the client has just disconnected.
-                    self.groups.extend(Group::announce(&self.object, row, output.as_ref(), display));
+                    self.groups.extend(WorkspaceGroupObject::announce(&self.object, row, output.as_ref(), display));
                 }
             }
         }
@@ -143,13 +148,13 @@ impl Manager {
     }
 }
 
-impl Group {
+impl WorkspaceGroupObject {
     fn announce(
         manager: &ExtWorkspaceManagerV1,
-        row: &Row,
+        row: &OutputWorkspaces,
         output: Option<&Output>,
         display: &DisplayHandle,
-    ) -> Option<Group> {
+    ) -> Option<WorkspaceGroupObject> {
         let client = manager.client()?;
         let version = manager.version();
         let object = client.create_resource::<ExtWorkspaceGroupHandleV1, (), State>(display, version, ()).ok()?;
@@ -159,9 +164,10 @@ impl Group {
             object.output_enter(&bound);
         }
         let mut workspaces = Vec::new();
-        for number in Number::all() {
-            let data = Handle { place: Place { screen: row.screen, number }, manager: manager.clone() };
-            let handle = client.create_resource::<ExtWorkspaceHandleV1, Handle, State>(display, version, data).ok()?;
+        for number in WorkspaceNumber::all() {
+            let data = WorkspaceHandle { place: WorkspaceId { screen: row.screen, number }, manager: manager.clone() };
+            let handle =
+                client.create_resource::<ExtWorkspaceHandleV1, WorkspaceHandle, State>(display, version, data).ok()?;
             manager.workspace(&handle);
             if let Some(output) = output {
                 handle.id(format!("{}/{number}", output.name()));
@@ -174,11 +180,11 @@ impl Group {
             object.workspace_enter(&handle);
             workspaces.push((handle, look));
         }
-        Some(Group { screen: row.screen, object, workspaces })
+        Some(WorkspaceGroupObject { screen: row.screen, object, workspaces })
     }
 
-    fn tell(&mut self, row: &Row) {
-        for ((handle, told), number) in self.workspaces.iter_mut().zip(Number::all()) {
+    fn send_changes(&mut self, row: &OutputWorkspaces) {
+        for ((handle, told), number) in self.workspaces.iter_mut().zip(WorkspaceNumber::all()) {
             let look = row.look(number);
             if std::mem::replace(told, look) != look && handle.is_alive() {
                 handle.state(look);
@@ -209,15 +215,19 @@ impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
         _data: &(),
         init: &mut DataInit<'_, State>,
     ) {
-        let mut manager =
-            Manager { object: init.init(manager, ()), groups: Vec::new(), wanted: Vec::new(), is_behind: false };
+        let mut manager = WorkspaceManager {
+            object: init.init(manager, ()),
+            groups: Vec::new(),
+            to_activate: Vec::new(),
+            is_behind: false,
+        };
         let rows = state.shell.workspaces().rows();
         let (outputs, workspaces) = (&state.outputs, state.shell.workspaces());
-        manager.tell(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);
+        manager.send_changes(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);
         let listeners = &mut state.protocols.ext_workspace;
         // If there are other managers, `told` keeps its older state, so that they get their changes in the next turn.
         if listeners.managers.is_empty() {
-            listeners.told = rows;
+            listeners.sent = rows;
         }
         listeners.managers.push(manager);
     }
@@ -241,8 +251,8 @@ impl Dispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
         match request {
             ext_workspace_manager_v1::Request::Commit => {
                 let known = managers.iter_mut().find(|known| known.object == *manager);
-                let wanted = known.map(|known| std::mem::take(&mut known.wanted)).unwrap_or_default();
-                wanted.into_iter().for_each(|place| spaces::switch(state, place));
+                let wanted = known.map(|known| std::mem::take(&mut known.to_activate)).unwrap_or_default();
+                wanted.into_iter().for_each(|place| workspace_actions::switch(state, place));
             }
             ext_workspace_manager_v1::Request::Stop => {
                 managers.retain(|known| known.object != *manager);
@@ -271,13 +281,13 @@ impl Dispatch<ExtWorkspaceGroupHandleV1, (), State> for Handlers {
     }
 }
 
-impl Dispatch<ExtWorkspaceHandleV1, Handle, State> for Handlers {
+impl Dispatch<ExtWorkspaceHandleV1, WorkspaceHandle, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         _handle: &ExtWorkspaceHandleV1,
         request: ext_workspace_handle_v1::Request,
-        data: &Handle,
+        data: &WorkspaceHandle,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
@@ -287,8 +297,8 @@ impl Dispatch<ExtWorkspaceHandleV1, Handle, State> for Handlers {
         let managers = &mut state.protocols.ext_workspace.managers;
         if let Some(manager) = managers.iter_mut().find(|manager| manager.object == data.manager) {
             // For each output the last request counts.
-            manager.wanted.retain(|place| place.screen != data.place.screen);
-            manager.wanted.push(data.place);
+            manager.to_activate.retain(|place| place.screen != data.place.screen);
+            manager.to_activate.push(data.place);
         }
     }
 }

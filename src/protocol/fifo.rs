@@ -2,7 +2,7 @@
 //! ([`FifoCachedState`](smithay::wayland::fifo::FifoCachedState)), and the content-update queue holds updates back at
 //! barriers.
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use smithay::reexports::wayland_protocols::wp::fifo::v1::server::wp_fifo_manager_v1::WpFifoManagerV1;
 use smithay::reexports::wayland_protocols::wp::fifo::v1::server::wp_fifo_v1::WpFifoV1;
 use smithay::reexports::wayland_server::Weak;

@@ -21,8 +21,8 @@ use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
 use crate::backend::GammaRamp;
+use crate::client_files;
 use crate::guard::Handlers;
-use crate::lent_files;
 use crate::output::{gamma, hotplug};
 use crate::state::State;
 use upbeat_timing::id::OutputId;
@@ -128,7 +128,7 @@ impl Dispatch<ZwlrGammaControlV1, (), State> for Handlers {
         let zwlr_gamma_control_v1::Request::SetGamma { fd } = request else { return };
         let held = state.protocols.gamma_control.output(control);
         let Some((output, size)) = held.and_then(|output| Some((output, gamma::size(state, output)?))) else { return };
-        let bytes = lent_files::is_at_hand(fd.as_fd()).then(|| read(&fd, GammaRamp::bytes(size))).flatten();
+        let bytes = client_files::never_blocks(fd.as_fd()).then(|| read(&fd, GammaRamp::bytes(size))).flatten();
         let Some(ramp) = bytes.and_then(|bytes| GammaRamp::from_bytes(&bytes, size)) else {
             let message = format!("the file does not hold three ramps of {size} entries");
             return control.post_error(Error::InvalidGamma, message);

@@ -8,8 +8,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::idle_inhibit::inhibitor::IdleInhibitorState;
 use smithay::wayland::idle_inhibit::{IdleInhibitHandler, IdleInhibitManagerState};
 
-use super::floor::delegate;
-use crate::output::Showing;
+use super::dispatch_guard::delegate;
+use crate::output::ShownContentKey;
 use crate::revision::Revision;
 use crate::shell::ShellRevision;
 use crate::state::State;
@@ -22,15 +22,15 @@ pub struct IdleInhibit {
     /// Advanced when an inhibitor is added or removed.
     changes: Revision,
     /// The last result of [`inhibits`], and the revisions that it was computed from.
-    found: Option<(Basis, bool)>,
+    found: Option<(InhibitBasis, bool)>,
 }
 
 /// The revisions that the result depends on. It is cached, because it is queried in every turn.
 #[derive(Debug, PartialEq)]
-struct Basis {
+struct InhibitBasis {
     changes: Revision,
     shell: ShellRevision,
-    shown: Showing,
+    shown: ShownContentKey,
 }
 
 impl IdleInhibit {
@@ -63,11 +63,11 @@ pub fn inhibits(state: &mut State) -> bool {
     if inhibit.surfaces.is_empty() {
         return false;
     }
-    let basis = Basis { changes: inhibit.changes, shell: shell.changes(), shown: outputs.showing() };
+    let basis = InhibitBasis { changes: inhibit.changes, shell: shell.changes(), shown: outputs.content_key() };
     if let Some((_, found)) = inhibit.found.as_ref().filter(|(before, _)| *before == basis) {
         return *found;
     }
-    let found = outputs.show_any_of(inhibit.surfaces());
+    let found = outputs.shows_any_of(inhibit.surfaces());
     inhibit.found = Some((basis, found));
     found
 }

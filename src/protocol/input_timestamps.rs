@@ -15,7 +15,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
 use crate::guard::Handlers;
-use crate::input::{InputTimes, Timed};
+use crate::input::{InputTimes, TimestampedDevice};
 use crate::state::State;
 use upbeat_timing::time::Instant;
 
@@ -25,37 +25,37 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct InputTimestamps {
     _global: GlobalId,
-    told: HashMap<ClientId, Vec<Subscription>>,
+    subscriptions: HashMap<ClientId, Vec<Subscription>>,
 }
 
 /// The device whose events get time stamps.
 #[derive(Debug)]
 struct Subscription {
     object: ZwpInputTimestampsV1,
-    of: Timed,
+    of: TimestampedDevice,
     device: ObjectId,
 }
 
 impl InputTimestamps {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ZwpInputTimestampsManagerV1, ()>(VERSION, ());
-        InputTimestamps { _global: global, told: HashMap::default() }
+        InputTimestamps { _global: global, subscriptions: HashMap::default() }
     }
 
     /// How many clients get time stamps. For tests.
     pub(super) fn clients(&self) -> usize {
-        self.told.len()
+        self.subscriptions.len()
     }
 }
 
 impl InputTimes for State {
-    fn tell_time(&self, of: Timed, surface: Option<&WlSurface>, at: Instant) {
+    fn send_time(&self, of: TimestampedDevice, surface: Option<&WlSurface>, at: Instant) {
         let timestamps = &self.protocols.input_timestamps;
-        if timestamps.told.is_empty() {
+        if timestamps.subscriptions.is_empty() {
             return;
         }
         let client = surface.and_then(|surface| surface.client()).map(|client| client.id());
-        let its = client.and_then(|client| timestamps.told.get(&client)).into_iter().flatten();
+        let its = client.and_then(|client| timestamps.subscriptions.get(&client)).into_iter().flatten();
         let (seconds_high, seconds_low, nanos) = at.as_wayland_parts();
         for subscription in its.filter(|subscription| subscription.of == of) {
             // If the device object is destroyed, its events are not sent, and neither is their time.
@@ -91,13 +91,13 @@ impl Dispatch<ZwpInputTimestampsManagerV1, (), State> for Handlers {
     ) {
         use manager::Request;
         let (id, of, device) = match request {
-            Request::GetKeyboardTimestamps { id, keyboard } => (id, Timed::Keyboard, keyboard.id()),
-            Request::GetPointerTimestamps { id, pointer } => (id, Timed::Pointer, pointer.id()),
-            Request::GetTouchTimestamps { id, touch } => (id, Timed::Touch, touch.id()),
+            Request::GetKeyboardTimestamps { id, keyboard } => (id, TimestampedDevice::Keyboard, keyboard.id()),
+            Request::GetPointerTimestamps { id, pointer } => (id, TimestampedDevice::Pointer, pointer.id()),
+            Request::GetTouchTimestamps { id, touch } => (id, TimestampedDevice::Touch, touch.id()),
             _ => return,
         };
         let subscription = Subscription { object: init.init(id, client.id()), of, device };
-        state.protocols.input_timestamps.told.entry(client.id()).or_default().push(subscription);
+        state.protocols.input_timestamps.subscriptions.entry(client.id()).or_default().push(subscription);
     }
 }
 
@@ -116,10 +116,10 @@ impl Dispatch<ZwpInputTimestampsV1, ClientId, State> for Handlers {
     /// The client's id is stored as user data, because wayland-backend no longer knows it when the client is gone.
     fn destroyed(state: &mut State, _client: ClientId, object: &ZwpInputTimestampsV1, client: &ClientId) {
         let timestamps = &mut state.protocols.input_timestamps;
-        if let Some(its) = timestamps.told.get_mut(client) {
+        if let Some(its) = timestamps.subscriptions.get_mut(client) {
             its.retain(|subscription| subscription.object.id() != object.id());
             if its.is_empty() {
-                timestamps.told.remove(client);
+                timestamps.subscriptions.remove(client);
             }
         }
     }

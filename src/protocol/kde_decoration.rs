@@ -12,9 +12,9 @@ use smithay::wayland::shell::kde::decoration::{
     KdeDecorationHandler, KdeDecorationManagerGlobalData, KdeDecorationState,
 };
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
+use crate::shell::appearance::DecoratedBy;
 use crate::shell::decorations;
-use crate::shell::look::DecoratedBy;
 use crate::state::State;
 
 impl KdeDecorationHandler for State {
@@ -24,17 +24,17 @@ impl KdeDecorationHandler for State {
 
     fn new_decoration(&mut self, surface: &WlSurface, decoration: &OrgKdeKwinServerDecoration) {
         decorations::remember_kde(surface, decoration);
-        decoration.mode(decorations::wish(self, surface, DecoratedBy::Client).kde_mode());
+        decoration.mode(decorations::set_preferred_mode(self, surface, DecoratedBy::Client).kde_mode());
     }
 
     fn request_mode(&mut self, surface: &WlSurface, decoration: &OrgKdeKwinServerDecoration, mode: WEnum<Mode>) {
         let for_it = mode == WEnum::Value(Mode::Server);
         let wish = if for_it { DecoratedBy::Server } else { DecoratedBy::Client };
-        decoration.mode(decorations::wish(self, surface, wish).kde_mode());
+        decoration.mode(decorations::set_preferred_mode(self, surface, wish).kde_mode());
     }
 
     fn release(&mut self, _: &OrgKdeKwinServerDecoration, surface: &WlSurface) {
-        decorations::wish(self, surface, DecoratedBy::Client);
+        decorations::set_preferred_mode(self, surface, DecoratedBy::Client);
     }
 }
 

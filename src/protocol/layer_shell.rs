@@ -22,7 +22,7 @@ use smithay::wayland::shell::wlr_layer::{
 };
 use smithay::wayland::shell::xdg::PopupSurface;
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::guard::{self, Handlers};
 use crate::state::State;
@@ -35,7 +35,7 @@ pub(super) fn new(display: &DisplayHandle) -> WlrLayerShellState {
 delegate!(global ZwlrLayerShellV1: WlrLayerShellGlobalData => WlrLayerShellState);
 
 /// Marks a surface whose hooks are installed, because they must be installed only once.
-struct Watched;
+struct LayerHooksInstalled;
 
 impl WlrLayerShellHandler for State {
     fn shell_state(&mut self) -> &mut WlrLayerShellState {
@@ -43,8 +43,9 @@ impl WlrLayerShellHandler for State {
     }
 
     fn new_layer_surface(&mut self, layer: LayerSurface, output: Option<WlOutput>, _: Layer, namespace: String) {
-        let is_first =
-            guard::with_states(layer.wl_surface(), |states| states.data_map.insert_if_missing_threadsafe(|| Watched));
+        let is_first = guard::with_states(layer.wl_surface(), |states| {
+            states.data_map.insert_if_missing_threadsafe(|| LayerHooksInstalled)
+        });
         if is_first {
             compositor::add_pre_commit_hook::<State, _>(layer.wl_surface(), check_commit);
         }
@@ -64,7 +65,7 @@ impl WlrLayerShellHandler for State {
     }
 
     fn ack_configure(&mut self, surface: WlSurface, configure: LayerSurfaceConfigure) {
-        surface::paced::acknowledged(self, &surface);
+        surface::bound_commits::acknowledged(self, &surface);
         shell::configure::acknowledged(self, &surface, configure.serial);
     }
 

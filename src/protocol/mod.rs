@@ -21,18 +21,18 @@
 
 mod alpha_modifier;
 mod background_effect;
+mod capture_formats;
 pub mod client;
 pub mod commit_timing;
 pub mod compositor;
 mod content_type;
 pub mod cursor_shape;
+pub mod deferred_destroy;
+mod dispatch_guard;
 pub mod dmabuf;
-pub mod estates;
 pub mod ext_workspace;
 pub mod fifo;
-mod film;
 mod fixes;
-mod floor;
 pub mod fractional_scale;
 pub mod frame_pacing;
 pub mod gamma_control;
@@ -44,30 +44,30 @@ pub mod input_timestamps;
 mod kde_decoration;
 pub mod late_latch;
 pub mod layer_shell;
-pub mod offers;
+pub mod offer_guard;
 pub mod output;
 pub mod output_management;
 pub mod output_power;
-pub mod owed;
+pub mod panic_cleanup;
 pub mod pointer_constraints;
 pub mod pointer_gestures;
 mod pointer_warp;
+pub mod postponed_retry;
 pub mod predicted_input;
 pub mod presentation;
 pub mod privileges;
 pub mod relative_pointer;
+mod request_rate_limit;
 pub mod screencopy;
 pub mod scroll;
 pub mod seat;
 pub mod security_context;
-mod seldom;
 pub mod selection;
 pub mod session_lock;
 pub mod shm;
 pub mod shortcuts_inhibit;
 pub mod single_pixel_buffer;
 pub mod subcompositor;
-pub mod sweep;
 pub mod syncobj;
 pub mod tablet;
 mod text_input;
@@ -117,14 +117,14 @@ pub struct Protocols {
     shm: ShmState,
     dmabuf: dmabuf::LinuxDmabuf,
     explicit_sync: syncobj::ExplicitSync,
-    output: output::Retired,
+    output: output::RetiredGlobals,
     xdg_output: xdg_output::XdgOutputs,
     seat: SeatState<State>,
     xdg_shell: XdgShellState,
     layer_shell: WlrLayerShellState,
     _xdg_decoration: XdgDecorationState,
     xdg_activation: XdgActivationState,
-    tokens: xdg_activation::Tokens,
+    tokens: xdg_activation::KeptActivationTokens,
     _presentation: PresentationState,
     _viewporter: ViewporterState,
     _fractional_scale: FractionalScaleManagerState,
@@ -133,7 +133,7 @@ pub struct Protocols {
     _single_pixel_buffer: SinglePixelBufferState,
     data_device: DataDeviceState,
     primary_selection: PrimarySelectionState,
-    selection: selection::Devices,
+    selection: selection::SelectionDevices,
     data_control: selection::data_control::DataControls,
     _cursor_shape: CursorShapeManagerState,
     _relative_pointer: RelativePointerManagerState,
@@ -166,12 +166,12 @@ pub struct Protocols {
     xdg_dialog: xdg_dialog::Dialogs,
     _toplevel_tags: xdg_toplevel_tag::ToplevelTags,
     kde_decoration: KdeDecorationState,
-    foreign: xdg_foreign::Foreign,
+    foreign: xdg_foreign::ForeignWindows,
     _pointer_warp: pointer_warp::PointerWarp,
     _fixes: fixes::Fixes,
     session_lock: session_lock::SessionLock,
-    estates: estates::Estates,
-    owed: owed::Owed,
+    deferred_destroy: deferred_destroy::DeferredDestroy,
+    postponed_retry: postponed_retry::PostponedRetry,
 }
 
 impl Protocols {
@@ -182,14 +182,14 @@ impl Protocols {
             shm: shm::new(display),
             dmabuf: dmabuf::LinuxDmabuf::default(),
             explicit_sync: syncobj::ExplicitSync::default(),
-            output: output::Retired::default(),
+            output: output::RetiredGlobals::default(),
             xdg_output: xdg_output::XdgOutputs::new(display),
             seat: SeatState::new(),
             xdg_shell: xdg_shell::new(display),
             layer_shell: layer_shell::new(display),
             _xdg_decoration: XdgDecorationState::new::<State>(display),
             xdg_activation: XdgActivationState::new::<State>(display),
-            tokens: xdg_activation::Tokens::default(),
+            tokens: xdg_activation::KeptActivationTokens::default(),
             _presentation: presentation::new(display),
             _viewporter: ViewporterState::new::<State>(display),
             _fractional_scale: FractionalScaleManagerState::new::<State>(display),
@@ -199,7 +199,7 @@ impl Protocols {
             data_device: DataDeviceState::new::<State>(display),
             data_control: selection::data_control::DataControls::new(display, &primary_selection),
             primary_selection,
-            selection: selection::Devices::default(),
+            selection: selection::SelectionDevices::default(),
             _cursor_shape: CursorShapeManagerState::new::<State>(display),
             _relative_pointer: RelativePointerManagerState::new::<State>(display),
             _pointer_constraints: PointerConstraintsState::new::<State>(display),
@@ -231,12 +231,12 @@ impl Protocols {
             xdg_dialog: xdg_dialog::Dialogs::new(display),
             _toplevel_tags: xdg_toplevel_tag::ToplevelTags::new(display),
             kde_decoration: KdeDecorationState::new::<State>(display, DecorationsByDefault::Client),
-            foreign: xdg_foreign::Foreign::new(display),
+            foreign: xdg_foreign::ForeignWindows::new(display),
             _pointer_warp: pointer_warp::PointerWarp::new(display),
             _fixes: fixes::Fixes::new(display),
             session_lock: session_lock::SessionLock::new(display),
-            estates: estates::Estates::default(),
-            owed: owed::Owed::default(),
+            deferred_destroy: deferred_destroy::DeferredDestroy::default(),
+            postponed_retry: postponed_retry::PostponedRetry::default(),
         }
     }
 
@@ -247,12 +247,12 @@ impl Protocols {
 
     /// How many destroy callbacks of clients that are gone are queued.
     pub fn deferred_ends(&self) -> usize {
-        self.estates.left()
+        self.deferred_destroy.pending_count()
     }
 
     /// Sets how many destroyed objects in a turn are handled at once. Tests that look for faults set a low number.
     pub fn defer_ends_after(&mut self, ends: u32) {
-        self.estates.at_once = ends;
+        self.deferred_destroy.at_once = ends;
     }
 
     /// Forgets all activation tokens.
@@ -287,5 +287,5 @@ pub fn refresh(state: &mut State) {
     output_management::refresh(state);
     image_copy::refresh(state);
     background_effect::refresh(state);
-    offers::cover(&state.display_handle);
+    offer_guard::guard_new_offers(&state.display_handle);
 }

@@ -1,7 +1,7 @@
 //! `wl_output` 4: outputs as clients see them.
 //!
 //! An output becomes visible to clients with [`smithay::output::Output::create_global`], changes with
-//! [`XdgOutputs::change`](super::xdg_output::XdgOutputs::change) and is removed with [`Retired::retire`].
+//! [`XdgOutputs::change`](super::xdg_output::XdgOutputs::change) and is removed with [`RetiredGlobals::retire`].
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::utils::{Logical, Point, Transform};
 use smithay::wayland::output::{OutputHandler, OutputManagerState, OutputUserData, WlOutputData};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::output::OutputGlobals;
 use crate::state::State;
 
@@ -22,9 +22,9 @@ const MOST_RETIRED: usize = 16;
 
 /// The globals of unplugged outputs, oldest first.
 #[derive(Debug, Default)]
-pub struct Retired(VecDeque<GlobalId>);
+pub struct RetiredGlobals(VecDeque<GlobalId>);
 
-impl Retired {
+impl RetiredGlobals {
     /// Announces the removal to clients. The global is destroyed after `MOST_RETIRED` further removals.
     pub fn retire(&mut self, display: &DisplayHandle, global: GlobalId) {
         display.disable_global::<State>(global.clone());

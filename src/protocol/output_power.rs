@@ -15,7 +15,7 @@ use smithay::reexports::wayland_server::{
     Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum,
 };
 
-use super::seldom::Seldom;
+use super::request_rate_limit::RequestRateLimit;
 use crate::guard::Handlers;
 use crate::output::{hotplug, power};
 use crate::state::State;
@@ -28,18 +28,18 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct OutputPower {
     _global: GlobalId,
-    watched: Vec<Watched>,
+    controls: Vec<OutputPowerControl>,
     /// Rate limit for switching outputs.
-    often: Seldom,
+    rate_limit: RequestRateLimit,
     /// Requests that wait for the rate limit, the newest for each output.
-    wishes: Vec<Wish>,
+    waiting: Vec<OutputPowerRequest>,
     /// When the rate limit allows the first of them.
     due: Option<Instant>,
 }
 
 /// A request to switch an output on or off.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
+struct OutputPowerRequest {
     output: OutputId,
     on: bool,
     /// Whether the output was to be on when the request came.
@@ -47,29 +47,35 @@ struct Wish {
 }
 
 #[derive(Debug)]
-struct Watched {
+struct OutputPowerControl {
     object: ZwlrOutputPowerV1,
     output: OutputId,
     /// The mode that was sent last.
-    told: bool,
+    sent: bool,
 }
 
 impl OutputPower {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ZwlrOutputPowerManagerV1, ()>(VERSION, ());
-        OutputPower { _global: global, watched: Vec::new(), often: Seldom::default(), wishes: Vec::new(), due: None }
+        OutputPower {
+            _global: global,
+            controls: Vec::new(),
+            rate_limit: RequestRateLimit::default(),
+            waiting: Vec::new(),
+            due: None,
+        }
     }
 }
 
 /// Sends changed modes, and `failed` for outputs that are gone.
 pub(super) fn refresh(state: &mut State) {
     let State { protocols, outputs, .. } = state;
-    protocols.output_power.watched.retain_mut(|watched| {
+    protocols.output_power.controls.retain_mut(|watched| {
         let Some(is_on) = outputs.by_id(watched.output).map(|output| output.is_on()) else {
             watched.object.failed();
             return false;
         };
-        if std::mem::replace(&mut watched.told, is_on) != is_on {
+        if std::mem::replace(&mut watched.sent, is_on) != is_on {
             watched.object.mode(mode(is_on));
         }
         true
@@ -77,53 +83,55 @@ pub(super) fn refresh(state: &mut State) {
 }
 
 /// Switches an output at once, unless that exceeds the rate limit. Then the last request for the output waits.
-fn wish(state: &mut State, output: OutputId, on: bool) {
-    let was_on = is_to_be_on(state, output);
-    let wishes = &mut state.protocols.output_power.wishes;
+fn queue_request(state: &mut State, output: OutputId, on: bool) {
+    let was_on = is_wanted_on(state, output);
+    let wishes = &mut state.protocols.output_power.waiting;
     wishes.retain(|other| other.output != output);
-    wishes.push(Wish { output, on, was_on });
-    grant(state);
+    wishes.push(OutputPowerRequest { output, on, was_on });
+    apply_waiting(state);
 }
 
 /// Whether an output is on, or would be if its renderer worked.
-fn is_to_be_on(state: &State, output: OutputId) -> bool {
+fn is_wanted_on(state: &State, output: OutputId) -> bool {
     power::wanted(state).contains(&output)
 }
 
 /// Carries out waiting requests as far as the rate limit allows.
-fn grant(state: &mut State) {
+fn apply_waiting(state: &mut State) {
     loop {
         let now = state.clock.now();
         state.protocols.output_power.due = None;
-        let Some(&Wish { output, on, was_on }) = state.protocols.output_power.wishes.first() else { return };
-        let is_on = is_to_be_on(state, output);
+        let Some(&OutputPowerRequest { output, on, was_on }) = state.protocols.output_power.waiting.first() else {
+            return;
+        };
+        let is_on = is_wanted_on(state, output);
         let is_gone = state.outputs.by_id(output).is_none();
         let switched = &mut state.protocols.output_power;
         if is_gone || is_on != was_on {
             // The output was switched since by the user or otherwise: that was the last word.
-            switched.wishes.remove(0);
+            switched.waiting.remove(0);
             continue;
         }
         let is_other = is_on != on;
-        if is_other && let Err(wait) = switched.often.take(now) {
+        if is_other && let Err(wait) = switched.rate_limit.take(now) {
             switched.due = Some(now + wait);
             return;
         }
-        switched.wishes.remove(0);
+        switched.waiting.remove(0);
         // Also if it is so already: the output may be dark for another reason, which ends with this.
         power::set(state, output, on);
     }
 }
 
 /// Carries out waiting requests that are due.
-pub fn attend(state: &mut State) {
+pub fn apply_due(state: &mut State) {
     if state.protocols.output_power.due.is_some_and(|due| due <= state.clock.now()) {
-        grant(state);
+        apply_waiting(state);
     }
 }
 
 /// When the next waiting request is due.
-pub fn next(state: &State) -> Option<Instant> {
+pub fn next_due(state: &State) -> Option<Instant> {
     state.protocols.output_power.due
 }
 
@@ -167,8 +175,8 @@ impl Dispatch<ZwlrOutputPowerManagerV1, (), State> for Handlers {
             return;
         };
         object.mode(mode(output.is_on()));
-        let watched = Watched { object, output: output.id(), told: output.is_on() };
-        state.protocols.output_power.watched.push(watched);
+        let watched = OutputPowerControl { object, output: output.id(), sent: output.is_on() };
+        state.protocols.output_power.controls.push(watched);
     }
 }
 
@@ -188,13 +196,13 @@ impl Dispatch<ZwlrOutputPowerV1, (), State> for Handlers {
             WEnum::Value(Mode::Off) => false,
             other => return object.post_error(Error::InvalidMode, format!("there is no mode {other:?}")),
         };
-        let watched = &state.protocols.output_power.watched;
+        let watched = &state.protocols.output_power.controls;
         if let Some(output) = watched.iter().find(|watched| watched.object == *object).map(|watched| watched.output) {
-            wish(state, output, on);
+            queue_request(state, output, on);
         }
     }
 
     fn destroyed(state: &mut State, _client: ClientId, object: &ZwlrOutputPowerV1, _data: &()) {
-        state.protocols.output_power.watched.retain(|watched| watched.object != *object);
+        state.protocols.output_power.controls.retain(|watched| watched.object != *object);
     }
 }

@@ -12,7 +12,7 @@ use smithay::utils::{Logical, Point};
 use smithay::wayland::pointer_constraints::PointerConstraintsHandler;
 use smithay::wayland::pointer_constraints::{PointerConstraintUserData, PointerConstraintsState};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::input::constraint;
 use crate::state::State;
 
@@ -27,7 +27,7 @@ impl PointerConstraintsHandler for State {
         _pointer: &PointerHandle<Self>,
         location: Point<f64, Logical>,
     ) {
-        constraint::hinted(self, surface, location);
+        constraint::apply_position_hint(self, surface, location);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `zwp_pointer_gestures_v1` 3: swipe, pinch and hold of fingers on a touchpad.
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::state::State;
 use smithay::reexports::wayland_protocols::wp::pointer_gestures::zv1::server::zwp_pointer_gesture_hold_v1::ZwpPointerGestureHoldV1;
 use smithay::reexports::wayland_protocols::wp::pointer_gestures::zv1::server::zwp_pointer_gesture_pinch_v1::ZwpPointerGesturePinchV1;

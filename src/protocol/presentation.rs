@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::wayland::presentation::PresentationFeedbackState;
 use smithay::wayland::presentation::PresentationState;
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::state::State;
 
 pub fn new(display: &DisplayHandle) -> PresentationState {

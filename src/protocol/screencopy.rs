@@ -4,7 +4,7 @@
 //! something has changed there. It carries the damage since the last.
 //!
 //! A capture shows the *presented* frame, not one composed ahead. The request goes to [`output::capture()`], which
-//! writes the pixels and calls [`Reply::ready`]. Cross-checked by grim.
+//! writes the pixels and calls [`CaptureReply::ready`]. Cross-checked by grim.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,8 +27,8 @@ use crate::backend::PixelRect;
 use crate::bounds;
 use crate::guard::Handlers;
 use crate::output;
-use crate::output::capture::{Captured, Eye, Reply, Request, Subject};
-use crate::protocol::film::{self, Unfit};
+use crate::output::capture::{CaptureMetadata, CaptureReply, CaptureRequest, CaptureSubject, DamageSinceCapture};
+use crate::protocol::capture_formats::{self, UnfitBuffer};
 use crate::state::State;
 
 const VERSION: u32 = 3;
@@ -51,13 +51,13 @@ impl Screencopy {
 
 /// Damage trackers of a client, one for each region that it captures.
 #[derive(Debug, Default)]
-pub struct Eyes(Mutex<Vec<(View, Arc<Eye>)>>);
+pub struct DamageTrackers(Mutex<Vec<(ScreencopyView, Arc<DamageSinceCapture>)>>);
 
 /// An output, a region of it in physical pixels, and whether the cursor is drawn.
-type View = (Output, PixelRect, bool);
+type ScreencopyView = (Output, PixelRect, bool);
 
-impl Eyes {
-    fn of(&self, output: &Output, region: PixelRect, with_cursor: bool) -> Arc<Eye> {
+impl DamageTrackers {
+    fn tracker_for(&self, output: &Output, region: PixelRect, with_cursor: bool) -> Arc<DamageSinceCapture> {
         let mut eyes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let view = (output.clone(), region, with_cursor);
         if let Some((_, eye)) = eyes.iter().find(|(known, _)| *known == view) {
@@ -66,7 +66,7 @@ impl Eyes {
         if eyes.len() == MOST_EYES {
             eyes.remove(0);
         }
-        let eye = Arc::new(Eye::new(with_cursor));
+        let eye = Arc::new(DamageSinceCapture::new(with_cursor));
         eyes.push((view, eye.clone()));
         eye
     }
@@ -74,23 +74,23 @@ impl Eyes {
 
 /// User data of a capture.
 #[derive(Debug)]
-pub struct Frame {
+pub struct ScreencopyFrame {
     /// Output and region; `None` if there is nothing to capture, and `failed` was sent already.
     source: Option<(Output, PixelRect)>,
     with_cursor: bool,
-    eyes: Arc<Eyes>,
+    eyes: Arc<DamageTrackers>,
     used: AtomicBool,
 }
 
 /// Answers one capture, once. Dropped without an answer, it sends `failed`.
 #[derive(Debug)]
-struct Answer {
+struct ScreencopyReply {
     frame: Option<ZwlrScreencopyFrameV1>,
     wants_damage: bool,
 }
 
-impl Reply for Answer {
-    fn ready(mut self: Box<Self>, captured: &Captured) {
+impl CaptureReply for ScreencopyReply {
+    fn ready(mut self: Box<Self>, captured: &CaptureMetadata) {
         let Some(frame) = self.frame.take() else { return };
         if self.wants_damage {
             for rect in &captured.damage {
@@ -117,7 +117,7 @@ impl Reply for Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for ScreencopyReply {
     fn drop(&mut self) {
         if let Some(frame) = self.frame.take() {
             frame.failed();
@@ -134,7 +134,7 @@ impl GlobalDispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
         _data: &(),
         init: &mut DataInit<'_, State>,
     ) {
-        init.init(manager, Arc::<Eyes>::default());
+        init.init(manager, Arc::<DamageTrackers>::default());
     }
 
     fn can_view(client: Client, _data: &()) -> bool {
@@ -142,13 +142,13 @@ impl GlobalDispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
     }
 }
 
-impl Dispatch<ZwlrScreencopyManagerV1, Arc<Eyes>, State> for Handlers {
+impl Dispatch<ZwlrScreencopyManagerV1, Arc<DamageTrackers>, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         _manager: &ZwlrScreencopyManagerV1,
         request: zwlr_screencopy_manager_v1::Request,
-        eyes: &Arc<Eyes>,
+        eyes: &Arc<DamageTrackers>,
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
@@ -164,7 +164,7 @@ impl Dispatch<ZwlrScreencopyManagerV1, Arc<Eyes>, State> for Handlers {
         let source = source(state, &output, region);
         let size = source.as_ref().map(|(_, rect)| (rect.width, rect.height));
         let (eyes, used) = (eyes.clone(), AtomicBool::new(false));
-        let data = Frame { source, with_cursor: overlay_cursor != 0, eyes, used };
+        let data = ScreencopyFrame { source, with_cursor: overlay_cursor != 0, eyes, used };
         let frame = init.init(frame, data);
         match size {
             Some((width, height)) => {
@@ -213,13 +213,13 @@ fn physical(
     PixelRect { x, y, width: (right - x).max(0), height: (bottom - y).max(0) }
 }
 
-impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
+impl Dispatch<ZwlrScreencopyFrameV1, ScreencopyFrame, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         frame: &ZwlrScreencopyFrameV1,
         request: zwlr_screencopy_frame_v1::Request,
-        data: &Frame,
+        data: &ScreencopyFrame,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
@@ -232,24 +232,27 @@ impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
             frame.post_error(Error::AlreadyUsed, "the frame was copied before");
             return;
         }
-        let reply = Box::new(Answer { frame: Some(frame.clone()), wants_damage: on_damage });
+        let reply = Box::new(ScreencopyReply { frame: Some(frame.clone()), wants_damage: on_damage });
         // Without a source `failed` was sent before, or is sent now because the reply is dropped.
         let Some((output, region)) = data.source.clone() else { return };
-        let film = match film::of(&buffer, (region.width, region.height), &[Format::Xrgb8888]) {
+        let film = match capture_formats::of(&buffer, (region.width, region.height), &[Format::Xrgb8888]) {
             Ok(film) => film,
-            Err(Unfit::Wrong(message)) => {
+            Err(UnfitBuffer::Wrong(message)) => {
                 frame.post_error(Error::InvalidBuffer, message);
                 return;
             }
             // No protocol error, because the protocol announces no modifiers that the client could have respected.
-            Err(Unfit::Unwritable(message)) => {
+            Err(UnfitBuffer::Unwritable(message)) => {
                 tracing::debug!("no capture: {message}");
                 return;
             }
         };
         let with_cursor = data.with_cursor;
-        let eye = data.eyes.of(&output, region, with_cursor);
-        let subject = Subject::Output(output, region);
-        output::capture(state, Request { subject, film, with_cursor, waits: on_damage, eye, reply });
+        let eye = data.eyes.tracker_for(&output, region, with_cursor);
+        let subject = CaptureSubject::Output(output, region);
+        output::capture(
+            state,
+            CaptureRequest { subject, buffer: film, with_cursor, waits: on_damage, damage_tracker: eye, reply },
+        );
     }
 }

@@ -15,7 +15,7 @@ use smithay::reexports::wayland_server::protocol::wl_touch::WlTouch;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::seat::{KeyboardUserData, PointerUserData, SeatGlobalData, SeatUserData, TouchUserData};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use super::selection;
 use crate::guard::{self, Handlers, Kind};
 use crate::input;
@@ -32,7 +32,7 @@ impl SeatHandler for State {
 
     fn focus_changed(&mut self, _seat: &Seat<Self>, focused: Option<&WlSurface>) {
         let client = focused.and_then(|surface| self.display_handle.get_client(surface.id()).ok());
-        selection::focus::changed(self, client);
+        selection::focus::focus_changed(self, client);
     }
 
     fn cursor_image(&mut self, _seat: &Seat<Self>, image: CursorImageStatus) {
@@ -46,27 +46,27 @@ impl SeatHandler for State {
 }
 
 /// The object that a request of `wl_seat` creates.
-enum Made {
+enum CreatedDevice {
     Keyboard,
     Pointer,
     Touch,
     Nothing,
 }
 
-impl Made {
+impl CreatedDevice {
     const fn by(request: &wl_seat::Request) -> Self {
         match request {
-            wl_seat::Request::GetKeyboard { .. } => Made::Keyboard,
-            wl_seat::Request::GetPointer { .. } => Made::Pointer,
-            wl_seat::Request::GetTouch { .. } => Made::Touch,
-            _ => Made::Nothing,
+            wl_seat::Request::GetKeyboard { .. } => CreatedDevice::Keyboard,
+            wl_seat::Request::GetPointer { .. } => CreatedDevice::Pointer,
+            wl_seat::Request::GetTouch { .. } => CreatedDevice::Touch,
+            _ => CreatedDevice::Nothing,
         }
     }
 }
 
 /// The input device that the current request of `client` has created.
 fn newest<I: Resource + 'static>(client: &Client, display: &DisplayHandle) -> Option<I> {
-    let number = guard::number_of_newest(Kind::Devices)?;
+    let number = guard::newest_object_id(Kind::Devices)?;
     client.object_from_protocol_id(display, number).ok()
 }
 
@@ -85,19 +85,19 @@ impl Dispatch<WlSeat, SeatUserData<State>, State> for Handlers {
         display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        let made = Made::by(&request);
+        let made = CreatedDevice::by(&request);
         <SeatState<State> as Dispatch<WlSeat, _, State>>::request(state, client, seat, request, data, display, init);
         match made {
-            Made::Keyboard => input::in_force::tell_newest(state, client),
-            Made::Pointer => {
+            CreatedDevice::Keyboard => input::active_keymap::send_to_new_keyboard(state, client),
+            CreatedDevice::Pointer => {
                 let pointer = newest(client, display);
-                pointer.iter().for_each(|pointer| input::joining::pointer_made(state, pointer));
+                pointer.iter().for_each(|pointer| input::new_seat_objects::pointer_made(state, pointer));
             }
-            Made::Touch => {
+            CreatedDevice::Touch => {
                 let touch = newest(client, display);
-                touch.iter().for_each(|touch| input::joining::touch_made(state, touch));
+                touch.iter().for_each(|touch| input::new_seat_objects::touch_made(state, touch));
             }
-            Made::Nothing => {}
+            CreatedDevice::Nothing => {}
         }
     }
 

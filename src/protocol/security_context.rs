@@ -28,9 +28,9 @@ use smithay::reexports::wayland_server::backend::GlobalId;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
 use super::privileges;
-use crate::descriptors::{self, Door};
-use crate::guard::{self, Handlers, Held, Kind, Sandbox};
-use crate::lent_files::Lent;
+use crate::client_files::UncheckedFile;
+use crate::descriptors::{self, Acceptor};
+use crate::guard::{self, CountedResource, Handlers, Kind, Sandbox};
 use crate::state::State;
 
 const VERSION: u32 = 1;
@@ -47,7 +47,7 @@ const MOST_OF_A_PROCESS: usize = 32;
 pub struct SecurityContexts {
     _global: GlobalId,
     /// Accepts the connections of all sandboxes.
-    door: Door,
+    acceptor: Acceptor,
     /// The process that created each sandbox in force; `None` if unknown.
     makers: Vec<Option<u32>>,
 }
@@ -55,7 +55,7 @@ pub struct SecurityContexts {
 impl SecurityContexts {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let _global = display.create_global::<State, WpSecurityContextManagerV1, ()>(VERSION, ());
-        SecurityContexts { _global, door: Door::new(), makers: Vec::new() }
+        SecurityContexts { _global, acceptor: Acceptor::new(), makers: Vec::new() }
     }
 }
 
@@ -78,21 +78,21 @@ impl SecurityContexts {
 
 /// User data of a security context; empty once it was committed.
 #[derive(Debug)]
-pub struct Context(Mutex<Option<Described>>);
+pub struct SecurityContext(Mutex<Option<PendingSandbox>>);
 
 #[derive(Debug)]
-struct Described {
-    listener: Lent,
+struct PendingSandbox {
+    listener: UncheckedFile,
     /// `close_fd`: the engine closes its other end when the sandbox is gone.
-    close: Lent,
+    close: UncheckedFile,
     engine: Option<String>,
     app: Option<String>,
     instance: Option<String>,
     /// Count both descriptors for the client as long as the context is in force.
-    held: Vec<Held>,
+    held: Vec<CountedResource>,
 }
 
-impl Described {
+impl PendingSandbox {
     /// Name of the sandbox, for logs and lists of clients.
     fn name(&self) -> String {
         let parts = [&self.engine, &self.app].into_iter().flatten().map(String::as_str);
@@ -135,9 +135,9 @@ impl Dispatch<WpSecurityContextManagerV1, (), State> for Handlers {
                 return;
             }
             let held = (0..DESCRIPTORS).filter_map(|_| guard::hold(display, client, Kind::Descriptors)).collect();
-            let (listener, close) = (Lent::new(listen_fd), Lent::new(close_fd));
-            let described = Described { listener, close, engine: None, app: None, instance: None, held };
-            init.init(id, Context(Mutex::new(Some(described))));
+            let (listener, close) = (UncheckedFile::new(listen_fd), UncheckedFile::new(close_fd));
+            let described = PendingSandbox { listener, close, engine: None, app: None, instance: None, held };
+            init.init(id, SecurityContext(Mutex::new(Some(described))));
         }
     }
 }
@@ -147,13 +147,13 @@ fn listens(listener: &OwnedFd) -> bool {
     is_of_connections(listener.as_fd()) && sockopt::socket_acceptconn(listener) == Ok(true)
 }
 
-impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
+impl Dispatch<WpSecurityContextV1, SecurityContext, State> for Handlers {
     fn request(
         state: &mut State,
         client: &Client,
         object: &WpSecurityContextV1,
         request: context::Request,
-        data: &Context,
+        data: &SecurityContext,
         display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
@@ -185,7 +185,7 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
 
 /// Whether the kernel reports when the last copy of the other end is closed. It never does for a file, an eventfd, a
 /// listening socket, a socket without connections, or a pipe opened for both reading and writing.
-fn has_another_end(close: &Lent) -> bool {
+fn has_another_end(close: &UncheckedFile) -> bool {
     let Some(descriptor) = close.borrow() else { return false };
     match close.file_type() {
         Some(FileType::Fifo) => fcntl_getfl(descriptor).is_ok_and(|flags| flags & OFlags::RWMODE != OFlags::RDWR),
@@ -201,7 +201,7 @@ fn is_of_connections(socket: BorrowedFd<'_>) -> bool {
 }
 
 /// Whether clients can connect to it.
-fn is_listener(listener: &Lent) -> bool {
+fn is_listener(listener: &UncheckedFile) -> bool {
     listener.file_type() == Some(FileType::Socket) && listener.borrow().is_some_and(is_of_connections)
 }
 
@@ -213,7 +213,7 @@ fn refuse(listener: Option<BorrowedFd<'_>>, sandbox: &str, reason: impl fmt::Dis
 }
 
 /// Why the sandbox of `maker` must be refused, if there is a reason.
-fn refusal(state: &State, maker: Option<u32>, described: &Described) -> Option<String> {
+fn refusal(state: &State, maker: Option<u32>, described: &PendingSandbox) -> Option<String> {
     // Checked in addition to the limits of the client, since it may disconnect and create more sandboxes as a new
     // client.
     if descriptors::are_scarce() {
@@ -230,12 +230,12 @@ fn refusal(state: &State, maker: Option<u32>, described: &Described) -> Option<S
 }
 
 /// Accepts clients from the sandbox that `maker` has created, until the sandbox is gone.
-fn listen(state: &mut State, maker: Option<u32>, described: Described) {
+fn listen(state: &mut State, maker: Option<u32>, described: PendingSandbox) {
     let sandbox = described.name();
     if let Some(reason) = refusal(state, maker, &described) {
         return refuse(described.listener.borrow(), &sandbox, reason);
     }
-    let Described { listener, close, mut held, .. } = described;
+    let PendingSandbox { listener, close, mut held, .. } = described;
     let Some(listener) = listener.take().map(|listener| Rc::new(UnixListener::from(listener))) else { return };
     let refuse = |reason: &dyn fmt::Display| refuse(Some(listener.as_fd()), &sandbox, reason);
     let Some(close) = close.take() else { return refuse(&"the end of the sandbox could not be noticed") };
@@ -247,7 +247,7 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
     let source = Generic::new(listener.clone(), Interest::READ, Mode::Level);
     let listening = handle.insert_source(source, move |_, socket, state| {
         for _ in 0..AT_ONCE {
-            match state.protocols.security_context.door.next_of(socket) {
+            match state.protocols.security_context.acceptor.accept_next_from(socket) {
                 Ok(Some(stream)) => {
                     let (display, rules) = (&mut state.display_handle, &state.rules);
                     if let Err(error) = guard::connection::connect_from(display, stream, rules, &inside) {

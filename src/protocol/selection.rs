@@ -11,7 +11,7 @@ pub mod data_control;
 pub(super) mod drag;
 pub mod focus;
 mod listeners;
-mod own;
+mod screenshot_selection;
 
 use std::os::fd::OwnedFd;
 
@@ -42,12 +42,12 @@ use smithay::wayland::selection::primary_selection::{
 };
 use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTarget};
 
-pub use own::{OwnSelection, offer_picture};
+pub use screenshot_selection::{ScreenshotSelection, offer_picture};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
+use crate::deferred_calls;
 use crate::guard::{self, Handlers};
 use crate::input::data_drag;
-use crate::later;
 use crate::state::State;
 
 /// How many devices of each kind are released with a request: more than a request can add, and few enough not to cause
@@ -63,16 +63,16 @@ const MOST_TYPE_BYTES: usize = 32 * 1024;
 /// Devices, sources and the sources in force. The fields `gone…` have devices of clients that are gone, to be removed
 /// from the seat's list.
 #[derive(Debug, Default)]
-pub struct Devices {
+pub struct SelectionDevices {
     gone: Vec<WlDataDevice>,
     gone_primary: Vec<ZwpPrimarySelectionDeviceV1>,
     gone_wlr_control: Vec<ZwlrDataControlDeviceV1>,
     gone_ext_control: Vec<ExtDataControlDeviceV1>,
     devices: Vec<WlDataDevice>,
     /// Types and actions that each source offers.
-    offered: HashMap<ObjectId, Offered>,
+    offered: HashMap<ObjectId, OfferedTypes>,
     /// The source that the current request wants to set.
-    asked: Option<ObjectId>,
+    requested: Option<ObjectId>,
     clipboard: Option<ObjectId>,
     primary: Option<ObjectId>,
     /// Source of the current or last drag.
@@ -81,12 +81,12 @@ pub struct Devices {
     /// Clients that get every selection.
     listeners: listeners::Listeners,
     /// The client with keyboard focus, while it was not sent the selections yet.
-    coming_to: Option<Client>,
+    pending_focus: Option<Client>,
 }
 
 /// Offered types: their number and the bytes of their names.
 #[derive(Clone, Copy, Debug, Default)]
-struct Offered {
+struct OfferedTypes {
     types: usize,
     bytes: usize,
     /// The source has sent `set_actions`.
@@ -94,7 +94,7 @@ struct Offered {
 }
 
 /// Releases devices of clients that are gone. `client` has sent the current request.
-fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
+fn release_gone_devices(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
     give_back(state, client, display, init);
     give_back_primary(state, client, display, init);
     data_control::tidy(state, client, display, init);
@@ -128,7 +128,7 @@ macro_rules! forward {
                 display: &DisplayHandle,
                 init: &mut DataInit<'_, State>,
             ) {
-                $crate::protocol::selection::tidy(state, client, display, init);
+                $crate::protocol::selection::release_gone_devices(state, client, display, init);
                 if $hears_all {
                     state.protocols.selection.listeners.add(client);
                 }
@@ -178,11 +178,11 @@ forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: Pr
 fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
     match request {
         wl_data_device::Request::SetSelection { source, .. } => {
-            if !has_keyboard(state, device) || !listeners::may_hear(state, device.client().as_ref()) {
+            if !has_keyboard(state, device) || !listeners::may_set_selection(state, device.client().as_ref()) {
                 source.iter().for_each(WlDataSource::cancelled);
                 return false;
             }
-            state.protocols.selection.asked = source.as_ref().map(Resource::id);
+            state.protocols.selection.requested = source.as_ref().map(Resource::id);
             true
         }
         wl_data_device::Request::StartDrag { origin, serial, source, icon } => {
@@ -201,11 +201,11 @@ fn has_keyboard(state: &State, device: &impl Resource) -> bool {
 /// As [`asks`], for the primary selection.
 fn asks_primary(state: &mut State, device: &ZwpPrimarySelectionDeviceV1, request: &primary_device::Request) -> bool {
     if let primary_device::Request::SetSelection { source, .. } = request {
-        if !has_keyboard(state, device) || !listeners::may_hear(state, device.client().as_ref()) {
+        if !has_keyboard(state, device) || !listeners::may_set_selection(state, device.client().as_ref()) {
             source.iter().for_each(ZwpPrimarySelectionSourceV1::cancelled);
             return false;
         }
-        state.protocols.selection.asked = source.as_ref().map(Resource::id);
+        state.protocols.selection.requested = source.as_ref().map(Resource::id);
     }
     true
 }
@@ -232,7 +232,7 @@ macro_rules! offered {
                         return;
                     }
                     if !state.protocols.selection.may_offer(source.id(), mime_type) {
-                        return $crate::guard::end_for(display, client, &$crate::protocol::selection::too_many_types());
+                        return $crate::guard::end_for_reason(display, client, &$crate::protocol::selection::too_many_types());
                     }
                 }
                 $($note(state, source, &request);)?
@@ -273,7 +273,7 @@ fn source_gone(state: &mut State, source: &ObjectId) {
     let (seat, display) = (state.input.seat().clone(), state.display_handle.clone());
     if selection.dragged.take_if(|dragged| dragged == source).is_some() {
         // Not at once, because its client may be going, and the grab of the drag may be in use.
-        later::soon(state, |state| {
+        deferred_calls::queue(state, |state| {
             if state.protocols.selection.dragged.is_none() && data_drag::is_active(state) {
                 data_drag::cancel(state);
             }
@@ -288,10 +288,10 @@ fn source_gone(state: &mut State, source: &ObjectId) {
     }
 }
 
-impl Devices {
+impl SelectionDevices {
     /// Whether the owners that an offer with this interface may ask for data read their events. Otherwise requests of
     /// other clients would fill their sockets and disconnect them.
-    pub(super) fn are_read_by_owners(&self, interface: &str, display: &DisplayHandle) -> bool {
+    pub(super) fn do_owners_read(&self, interface: &str, display: &DisplayHandle) -> bool {
         let owners = match interface {
             "wl_data_offer" => [&self.clipboard, &self.dragged],
             "zwp_primary_selection_offer_v1" => [&self.primary, &None],
@@ -299,7 +299,7 @@ impl Devices {
         };
         owners.into_iter().flatten().all(|source| {
             let client = display.get_client(source.clone()).ok();
-            client.is_none_or(|client| guard::client_reads_on(&client))
+            client.is_none_or(|client| guard::may_send_to_client(&client))
         })
     }
 
@@ -317,11 +317,11 @@ fn too_many_types() -> String {
 }
 
 impl SelectionHandler for State {
-    type SelectionUserData = OwnSelection;
+    type SelectionUserData = ScreenshotSelection;
 
     fn new_selection(&mut self, target: SelectionTarget, source: Option<SelectionSource>, _seat: Seat<Self>) {
         let selection = &mut self.protocols.selection;
-        let asked = selection.asked.take().filter(|_| source.is_some());
+        let asked = selection.requested.take().filter(|_| source.is_some());
         match target {
             SelectionTarget::Clipboard => selection.clipboard = asked,
             SelectionTarget::Primary => selection.primary = asked,
@@ -334,9 +334,9 @@ impl SelectionHandler for State {
         mime_type: String,
         into: OwnedFd,
         _seat: Seat<Self>,
-        picture: &OwnSelection,
+        picture: &ScreenshotSelection,
     ) {
-        own::send(picture, &mime_type, into);
+        screenshot_selection::send(picture, &mime_type, into);
     }
 }
 

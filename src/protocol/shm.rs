@@ -14,9 +14,9 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use smithay::wayland::buffer::BufferHandler;
 use smithay::wayland::shm::{ShmBufferUserData, ShmHandler, ShmPoolUserData, ShmState};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
+use crate::client_files;
 use crate::guard::{self, Handlers, Kind};
-use crate::lent_files;
 use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 
@@ -50,8 +50,8 @@ impl Dispatch<WlShm, (), State> for Handlers {
     ) {
         // Only files that never block are accepted, because the pixels are read on the main thread.
         let request = match request {
-            wl_shm::Request::CreatePool { fd, .. } if !lent_files::is_at_hand(fd.as_fd()) => {
-                lent_files::let_go(fd);
+            wl_shm::Request::CreatePool { fd, .. } if !client_files::never_blocks(fd.as_fd()) => {
+                client_files::close_elsewhere(fd);
                 return shm.post_error(wl_shm::Error::InvalidFd, "the file is on a file system that may block");
             }
             other => other,

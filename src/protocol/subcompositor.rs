@@ -8,11 +8,11 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::compositor::{self, CompositorState};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::bounds::{MAX_DEEP_PARTS, MAX_NESTING, MAX_PARTS};
 use crate::guard::{self, Handlers, Kind};
 use crate::state::State;
-use crate::surface::{self, Surfaces};
+use crate::surface::{self, SurfaceRegistry};
 
 delegate!(global WlSubcompositor: () => CompositorState);
 
@@ -46,13 +46,13 @@ impl Dispatch<WlSubcompositor, (), State> for Handlers {
             init,
         );
         if let Some(surface) = made {
-            state.surfaces.note_role(&surface, guard::number_of_newest(Kind::Subsurfaces));
+            state.surfaces.note_role(&surface, guard::newest_object_id(Kind::Subsurfaces));
         }
     }
 }
 
 /// The limit that would be exceeded if `surface` became a child of `parent`.
-fn too_much(surfaces: &Surfaces, surface: &WlSurface, parent: &WlSurface) -> Option<String> {
+fn too_much(surfaces: &SurfaceRegistry, surface: &WlSurface, parent: &WlSurface) -> Option<String> {
     if levels_above(parent) + levels_below(surfaces, surface) > MAX_NESTING {
         return Some(format!("subsurfaces are nested more than {MAX_NESTING} levels deep"));
     }
@@ -69,7 +69,7 @@ fn levels_above(surface: &WlSurface) -> usize {
     std::iter::successors(Some(surface.clone()), compositor::get_parent).take(MAX_NESTING + 1).count()
 }
 
-fn levels_below(surfaces: &Surfaces, surface: &WlSurface) -> usize {
+fn levels_below(surfaces: &SurfaceRegistry, surface: &WlSurface) -> usize {
     if surfaces.below(surface) == 0 {
         return 1;
     }

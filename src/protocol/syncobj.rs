@@ -20,7 +20,7 @@ use smithay::reexports::wayland_protocols::wp::linux_drm_syncobj::v1::server::wp
 use smithay::wayland::drm_syncobj::{DrmSyncobjGlobalData, DrmSyncobjSurfaceData, DrmSyncobjTimelineData};
 use smithay::wayland::drm_syncobj::{DrmSyncobjHandler, DrmSyncobjState, supports_syncobj_eventfd};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::state::State;
 
 /// The global, while there is a device for it.

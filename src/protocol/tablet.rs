@@ -39,7 +39,7 @@ impl TabletManager {
 }
 
 impl TabletClients for State {
-    fn knows_tablets(&self, surface: &WlSurface) -> bool {
+    fn has_tablet_seat(&self, surface: &WlSurface) -> bool {
         let client = surface.client();
         let data = client.as_ref().and_then(Client::get_data::<client::Client>);
         data.is_some_and(|data| data.knows_tablets.load(Ordering::Relaxed))

@@ -16,7 +16,7 @@ use smithay::utils::{Point, Rectangle, Size};
 
 use crate::bounds::{coordinate, extent};
 use crate::guard::Handlers;
-use crate::input::text::{self, field::Surrounding};
+use crate::input::text::{self, field::FieldSurrounding};
 use crate::state::State;
 
 const VERSION: u32 = 1;
@@ -81,12 +81,12 @@ impl Dispatch<ZwpTextInputV3, (), State> for Handlers {
             Request::Enable => text::describe(state, object, |field| field.enable()),
             Request::Disable => text::describe(state, object, |field| field.disable()),
             Request::SetSurroundingText { text, cursor, anchor } => {
-                let surrounding = Surrounding::new(text, cursor, anchor);
-                text::describe(state, object, |field| field.surround(surrounding));
+                let surrounding = FieldSurrounding::new(text, cursor, anchor);
+                text::describe(state, object, |field| field.set_surrounding(surrounding));
             }
             Request::SetTextChangeCause { cause } => {
                 let cause = cause.into_result().unwrap_or(ChangeCause::Other);
-                text::describe(state, object, |field| field.because(cause));
+                text::describe(state, object, |field| field.set_cause(cause));
             }
             Request::SetContentType { hint, purpose } => {
                 let hint = match hint {
@@ -94,12 +94,12 @@ impl Dispatch<ZwpTextInputV3, (), State> for Handlers {
                     WEnum::Unknown(bits) => ContentHint::from_bits_truncate(bits),
                 };
                 let purpose = purpose.into_result().unwrap_or(ContentPurpose::Normal);
-                text::describe(state, object, |field| field.is_for(hint, purpose));
+                text::describe(state, object, |field| field.set_content_type(hint, purpose));
             }
             Request::SetCursorRectangle { x, y, width, height } => {
                 let at = Point::from((coordinate(x), coordinate(y)));
                 let rect = Rectangle::new(at, Size::from((extent(width), extent(height))));
-                text::describe(state, object, |field| field.caret(rect));
+                text::describe(state, object, |field| field.set_caret(rect));
             }
             Request::Commit => text::field_committed(state, object),
             _ => {}

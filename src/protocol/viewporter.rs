@@ -8,7 +8,7 @@ use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
 use smithay::wayland::viewporter::{ViewportState, ViewporterState};
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::bounds::MAX_EXTENT;
 use crate::guard::Handlers;
 use crate::state::State;

@@ -8,13 +8,13 @@
 //! Keymaps are compiled on a thread of their own (`compiler`); later requests of the keyboard wait for that (`order`).
 //! Programs that type a word disconnect before that: their requests are carried out all the same.
 
-mod compiler;
-mod file;
-mod includes;
-mod known;
-mod order;
-mod readers;
-mod waiting;
+mod keymap_cache;
+mod keymap_compiler;
+mod keymap_file;
+mod keymap_includes;
+mod keymap_readers;
+mod request_order;
+mod request_queue;
 
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_keyboard::{KeyState, KeymapFormat};
@@ -24,18 +24,18 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboar
 };
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{self, ZwpVirtualKeyboardV1};
 
+use crate::client_files::OpenFileCount;
 use crate::guard::{self, Handlers, Kind};
-use crate::input::keyboard::Masks;
+use crate::input::keyboard::ModifierMasks;
 use crate::input::{KeyboardId, text};
-use crate::lent_files::Account;
 use crate::shell;
 use crate::state::State;
-use file::MAX_KEYMAP_BYTES;
-pub use file::{KeymapFile, Refusal};
-use order::Keyboards;
-use readers::Owner;
+use keymap_file::MAX_KEYMAP_BYTES;
+pub use keymap_file::{KeymapFile, KeymapRefusal};
+use keymap_readers::KeymapOwner;
+use request_order::VirtualKeyboardQueues;
+use request_queue::{KeyboardRequest, VirtualKeyEvent};
 use upbeat_timing::time::Clock;
-use waiting::{Said, Stroke};
 
 const VERSION: u32 = 1;
 
@@ -44,13 +44,13 @@ const VERSION: u32 = 1;
 pub struct VirtualKeyboards {
     _global: GlobalId,
     last: u64,
-    keyboards: Keyboards,
+    keyboards: VirtualKeyboardQueues,
 }
 
 impl VirtualKeyboards {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ZwpVirtualKeyboardManagerV1, ()>(VERSION, ());
-        VirtualKeyboards { _global: global, last: 0, keyboards: Keyboards::default() }
+        VirtualKeyboards { _global: global, last: 0, keyboards: VirtualKeyboardQueues::default() }
     }
 
     /// Whether a keyboard waits for its keymap, which another thread compiles. For tests, which have to wait.
@@ -98,10 +98,10 @@ impl Dispatch<ZwpVirtualKeyboardManagerV1, (), State> for Handlers {
             let keyboard = KeyboardId::Virtual(keyboards.last);
             let object = init.init(id, VirtualKeyboard { id: keyboard });
             let name = object.id();
-            keyboards.keyboards.add(keyboard, object, Owner::of(client, display));
+            keyboards.keyboards.add(keyboard, object, KeymapOwner::of(client, display));
             shell::input_popups::note_virtual_keyboard(state, name, true);
-            text::keys::belongs_to(state, keyboard, client);
-            order::prepare(state);
+            text::grabbed_keys::set_owner(state, keyboard, client);
+            request_order::prepare(state);
         }
     }
 }
@@ -121,27 +121,31 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard, State> for Handlers {
         let said = match request {
             Request::Keymap { format, fd, size } => {
                 let held = guard::hold(display, client, Kind::Descriptors);
-                let file = KeymapFile::counted(fd, size, held.map(|held| Box::new(held) as Account));
+                let file = KeymapFile::counted(fd, size, held.map(|held| Box::new(held) as OpenFileCount));
                 if format != KeymapFormat::XkbV1 as u32 || size > MAX_KEYMAP_BYTES {
-                    return order::refused(state, data.id);
+                    return request_order::refused(state, data.id);
                 }
-                Said::Keymap(file)
+                KeyboardRequest::Keymap(file)
             }
             Request::Key { key, state, .. } => {
-                Said::Stroke(Stroke::Key { time, key, pressed: state == KeyState::Pressed as u32 })
+                KeyboardRequest::Stroke(VirtualKeyEvent::Key { time, key, pressed: state == KeyState::Pressed as u32 })
             }
             Request::Modifiers { mods_depressed, mods_latched, mods_locked, group } => {
-                let masks =
-                    Masks { depressed: mods_depressed, latched: mods_latched, locked: mods_locked, layout: group };
-                Said::Stroke(Stroke::Modifiers { time, masks })
+                let masks = ModifierMasks {
+                    depressed: mods_depressed,
+                    latched: mods_latched,
+                    locked: mods_locked,
+                    layout: group,
+                };
+                KeyboardRequest::Stroke(VirtualKeyEvent::Modifiers { time, masks })
             }
             _ => return,
         };
-        order::said(state, client, data.id, said);
+        request_order::queue_request(state, client, data.id, said);
     }
 
     fn destroyed(state: &mut State, _client: ClientId, keyboard: &ZwpVirtualKeyboardV1, data: &VirtualKeyboard) {
         shell::input_popups::note_virtual_keyboard(state, keyboard.id(), false);
-        order::gone(state, data.id);
+        request_order::object_destroyed(state, data.id);
     }
 }

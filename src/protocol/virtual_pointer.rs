@@ -21,9 +21,9 @@ use smithay::reexports::wayland_server::{
 };
 use smithay::utils::{Logical, Point, Rectangle};
 
+use crate::deferred_calls;
 use crate::guard::Handlers;
-use crate::input::{self, InputEvent, Scroll, ScrollSource};
-use crate::later;
+use crate::input::{self, InputEvent, ScrollAxis, ScrollSource};
 use crate::output;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
@@ -50,16 +50,16 @@ impl VirtualPointers {
 pub struct VirtualPointer {
     /// The output that absolute positions refer to; `None`: the rectangle around all outputs.
     output: Option<Output>,
-    gathered: Mutex<Gathered>,
+    gathered: Mutex<PendingPointerEvents>,
 }
 
 #[derive(Debug, Default)]
-struct Gathered {
+struct PendingPointerEvents {
     /// Motion and buttons since the last frame.
     events: Vec<InputEvent>,
     source: Option<ScrollSource>,
-    horizontal: Option<Scroll>,
-    vertical: Option<Scroll>,
+    horizontal: Option<ScrollAxis>,
+    vertical: Option<ScrollAxis>,
     held: Vec<u32>,
 }
 
@@ -121,8 +121,8 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     fn destroyed(state: &mut State, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
         // Pressed buttons are released. Not now, because the client may be going, and its surfaces must not be named
         // meanwhile (see `input::focus::lost`).
-        let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());
-        later::soon(state, move |state| {
+        let PendingPointerEvents { events, held, .. } = std::mem::take(&mut *data.lock());
+        deferred_calls::queue(state, move |state| {
             let time = state.clock.now();
             events.into_iter().for_each(|event| input::handle(state, event));
             for button in held {
@@ -132,10 +132,10 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     }
 }
 
-type Refusal = (Error, String);
+type VirtualPointerError = (Error, String);
 
 impl VirtualPointer {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Gathered> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, PendingPointerEvents> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -145,7 +145,7 @@ impl VirtualPointer {
         state: &State,
         time: Instant,
         request: zwlr_virtual_pointer_v1::Request,
-    ) -> Result<Vec<InputEvent>, Refusal> {
+    ) -> Result<Vec<InputEvent>, VirtualPointerError> {
         let ends = matches!(request, zwlr_virtual_pointer_v1::Request::Frame);
         let mut gathered = self.lock();
         let event = self.event(&mut gathered, state, time, request)?;
@@ -159,11 +159,11 @@ impl VirtualPointer {
     /// The event of a request, if the request completes one.
     fn event(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut PendingPointerEvents,
         state: &State,
         time: Instant,
         request: zwlr_virtual_pointer_v1::Request,
-    ) -> Result<Option<InputEvent>, Refusal> {
+    ) -> Result<Option<InputEvent>, VirtualPointerError> {
         use zwlr_virtual_pointer_v1::Request;
         match request {
             Request::Motion { dx, dy, .. } => {
@@ -219,7 +219,7 @@ impl VirtualPointer {
     }
 }
 
-fn scroll_source(source: WEnum<AxisSource>) -> Result<ScrollSource, Refusal> {
+fn scroll_source(source: WEnum<AxisSource>) -> Result<ScrollSource, VirtualPointerError> {
     match source {
         WEnum::Value(AxisSource::Wheel) => Ok(ScrollSource::Wheel),
         WEnum::Value(AxisSource::Finger) => Ok(ScrollSource::Finger),
@@ -229,8 +229,8 @@ fn scroll_source(source: WEnum<AxisSource>) -> Result<ScrollSource, Refusal> {
     }
 }
 
-impl Gathered {
-    fn scroll(&mut self, axis: WEnum<Axis>) -> Result<&mut Scroll, Refusal> {
+impl PendingPointerEvents {
+    fn scroll(&mut self, axis: WEnum<Axis>) -> Result<&mut ScrollAxis, VirtualPointerError> {
         match axis {
             WEnum::Value(Axis::HorizontalScroll) => Ok(self.horizontal.get_or_insert_default()),
             WEnum::Value(Axis::VerticalScroll) => Ok(self.vertical.get_or_insert_default()),

@@ -17,7 +17,7 @@ use smithay::wayland::xdg_activation::{
     XdgActivationHandler, XdgActivationState, XdgActivationToken, XdgActivationTokenData,
 };
 
-use super::floor::delegate;
+use super::dispatch_guard::delegate;
 use crate::shell;
 use crate::state::State;
 
@@ -30,19 +30,19 @@ const MOST_TOKENS: usize = 64;
 
 /// Whether a token was made with the serial of recent user input.
 #[derive(Clone, Copy, Debug)]
-struct Honoured(bool);
+struct HasUserInput(bool);
 
 /// Tokens that may still be used.
 #[derive(Debug, Default)]
-pub struct Tokens {
+pub struct KeptActivationTokens {
     kept: VecDeque<(Instant, XdgActivationToken, Option<ClientId>)>,
     of_clients: HashMap<Option<ClientId>, usize>,
 }
 
-impl Tokens {
+impl KeptActivationTokens {
     /// Adds a `token` of `client`. Returns the tokens to forget: expired ones, and the client's oldest if it has too
     /// many.
-    fn made(&mut self, token: XdgActivationToken, client: Option<ClientId>, now: Instant) -> Vec<XdgActivationToken> {
+    fn add(&mut self, token: XdgActivationToken, client: Option<ClientId>, now: Instant) -> Vec<XdgActivationToken> {
         let mut forgotten = Vec::new();
         while let Some((made, ..)) = self.kept.front()
             && now.saturating_duration_since(*made) >= TOKEN_LIFETIME
@@ -77,23 +77,23 @@ impl XdgActivationHandler for State {
 
     fn token_created(&mut self, token: XdgActivationToken, data: XdgActivationTokenData) -> bool {
         // Otherwise unused tokens would pile up.
-        let forgotten = self.protocols.tokens.made(token, data.client_id.clone(), data.timestamp);
+        let forgotten = self.protocols.tokens.add(token, data.client_id.clone(), data.timestamp);
         for token in forgotten {
             self.protocols.xdg_activation.remove_token(&token);
         }
         let is_honoured = data.serial.is_some_and(|(serial, seat)| {
             Seat::<State>::from_resource(&seat).is_some() && self.input.is_recent_action(serial)
         });
-        data.user_data.insert_if_missing_threadsafe(|| Honoured(is_honoured));
+        data.user_data.insert_if_missing_threadsafe(|| HasUserInput(is_honoured));
         true
     }
 
     fn request_activation(&mut self, token: XdgActivationToken, data: XdgActivationTokenData, surface: WlSurface) {
-        let Honoured(is_honoured) = data.user_data.get().copied().unwrap_or(Honoured(false));
+        let HasUserInput(is_honoured) = data.user_data.get().copied().unwrap_or(HasUserInput(false));
         if is_honoured && data.timestamp.elapsed() < TOKEN_LIFETIME {
             shell::urgency::activate_by_token(self, &surface);
         } else {
-            shell::urgency::urge(self, &surface);
+            shell::urgency::request_attention(self, &surface);
         }
         self.protocols.xdg_activation.remove_token(&token);
     }
@@ -109,14 +109,14 @@ mod tests {
 
     #[test]
     fn old_tokens_and_the_oldest_of_too_many_are_forgotten() {
-        let (mut tokens, start) = (Tokens::default(), Instant::now());
+        let (mut tokens, start) = (KeptActivationTokens::default(), Instant::now());
         let made: Vec<_> = (0..=MOST_TOKENS).map(|_| XdgActivationToken::from(String::new())).collect();
         for token in &made[..MOST_TOKENS] {
-            assert_eq!(tokens.made(token.clone(), None, start), []);
+            assert_eq!(tokens.add(token.clone(), None, start), []);
         }
-        assert_eq!(tokens.made(made[MOST_TOKENS].clone(), None, start).len(), 1);
+        assert_eq!(tokens.add(made[MOST_TOKENS].clone(), None, start).len(), 1);
         assert_eq!(tokens.kept.len(), MOST_TOKENS);
-        let forgotten = tokens.made(made[0].clone(), None, start + TOKEN_LIFETIME);
+        let forgotten = tokens.add(made[0].clone(), None, start + TOKEN_LIFETIME);
         assert_eq!((forgotten.len(), tokens.kept.len(), tokens.of_clients[&None]), (MOST_TOKENS, 1, 1));
     }
 }

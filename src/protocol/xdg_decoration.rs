@@ -12,19 +12,19 @@ use smithay::wayland::shell::xdg::ToplevelSurface;
 use smithay::wayland::shell::xdg::decoration::XdgDecorationHandler;
 use smithay::wayland::shell::xdg::decoration::{XdgDecorationManagerGlobalData, XdgDecorationState};
 
-use super::floor::delegate;
-use crate::later;
-use crate::shell::look::DecoratedBy;
+use super::dispatch_guard::delegate;
+use crate::deferred_calls;
+use crate::shell::appearance::DecoratedBy;
 use crate::shell::{self, decorations};
 use crate::state::State;
 
 impl XdgDecorationHandler for State {
     fn new_decoration(&mut self, toplevel: ToplevelSurface) {
-        let by = decorations::wish(self, toplevel.wl_surface(), DecoratedBy::Client);
+        let by = decorations::set_preferred_mode(self, toplevel.wl_surface(), DecoratedBy::Client);
         toplevel.with_pending_state(|pending| pending.decoration_mode = Some(by.xdg_mode()));
         // Later, because the client may state its preference in its next request. SDL 2 takes an answer sent before
         // that for the answer to it, and shows no window.
-        later::soon(self, move |state| {
+        deferred_calls::queue(self, move |state| {
             if toplevel.alive() && toplevel.has_pending_changes() {
                 shell::send_configure(state, toplevel.wl_surface());
             }
@@ -44,7 +44,7 @@ impl XdgDecorationHandler for State {
 /// Each request gets a configure; before the first commit it is part of the initial configure.
 fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
     let wish = if mode == Mode::ServerSide { DecoratedBy::Server } else { DecoratedBy::Client };
-    let by = decorations::wish(state, toplevel.wl_surface(), wish);
+    let by = decorations::set_preferred_mode(state, toplevel.wl_surface(), wish);
     toplevel.with_pending_state(|pending| pending.decoration_mode = Some(by.xdg_mode()));
     shell::send_configure(state, toplevel.wl_surface());
 }

@@ -36,20 +36,20 @@ const VERSION: u32 = 1;
 const HANDLE_LETTERS: usize = 32;
 
 /// A random word that stands for a window.
-type Handle = String;
+type ForeignHandle = String;
 
 /// Exported and imported windows.
 #[derive(Debug, Default)]
-pub struct Foreign {
-    exported: HashMap<Handle, Exported>,
+pub struct ForeignWindows {
+    exported: HashMap<ForeignHandle, ExportedWindow>,
     /// The handles of each exported window, because each destroyed surface is looked up here.
-    of_window: HashMap<ObjectId, HashSet<Handle>>,
-    imported: HashMap<ObjectId, Imported>,
+    of_window: HashMap<ObjectId, HashSet<ForeignHandle>>,
+    imported: HashMap<ObjectId, ImportedWindow>,
 }
 
 /// A window that other clients may import.
 #[derive(Debug)]
-struct Exported {
+struct ExportedWindow {
     surface: WlSurface,
     /// The imported objects that refer to it.
     imports: HashSet<ObjectId>,
@@ -57,42 +57,42 @@ struct Exported {
 
 /// An imported object of one client.
 #[derive(Debug)]
-struct Imported {
-    object: Object,
-    handle: Handle,
+struct ImportedWindow {
+    object: ImportedObject,
+    handle: ForeignHandle,
     /// The client's windows whose parent it is.
     children: Vec<WlSurface>,
 }
 
 #[derive(Debug)]
-enum Object {
+enum ImportedObject {
     V1(ZxdgImportedV1),
     V2(ZxdgImportedV2),
 }
 
-impl Foreign {
+impl ForeignWindows {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         display.create_global::<State, ZxdgExporterV1, ()>(VERSION, ());
         display.create_global::<State, ZxdgImporterV1, ()>(VERSION, ());
         display.create_global::<State, ZxdgExporterV2, ()>(VERSION, ());
         display.create_global::<State, ZxdgImporterV2, ()>(VERSION, ());
-        Foreign::default()
+        ForeignWindows::default()
     }
 
     /// A new handle for `surface`; `None` if the system has no random numbers.
-    fn export(&mut self, surface: &WlSurface) -> Option<Handle> {
+    fn export(&mut self, surface: &WlSurface) -> Option<ForeignHandle> {
         let handle = Alphanumeric.sample_string(&mut StdRng::try_from_os_rng().ok()?, HANDLE_LETTERS);
-        let exported = Exported { surface: surface.clone(), imports: HashSet::default() };
+        let exported = ExportedWindow { surface: surface.clone(), imports: HashSet::default() };
         self.exported.insert(handle.clone(), exported);
         self.of_window.entry(surface.id()).or_default().insert(handle.clone());
         Some(handle)
     }
 
-    fn import(&mut self, object: Object, handle: &str) {
+    fn import(&mut self, object: ImportedObject, handle: &str) {
         match self.exported.get_mut(handle) {
             Some(exported) => {
                 exported.imports.insert(object.id());
-                let imported = Imported { object, handle: handle.to_owned(), children: Vec::new() };
+                let imported = ImportedWindow { object, handle: handle.to_owned(), children: Vec::new() };
                 self.imported.insert(imported.object.id(), imported);
             }
             None => object.tell_destroyed(),
@@ -105,18 +105,18 @@ impl Foreign {
     }
 }
 
-impl Object {
+impl ImportedObject {
     fn id(&self) -> ObjectId {
         match self {
-            Object::V1(object) => object.id(),
-            Object::V2(object) => object.id(),
+            ImportedObject::V1(object) => object.id(),
+            ImportedObject::V2(object) => object.id(),
         }
     }
 
     fn tell_destroyed(&self) {
         match self {
-            Object::V1(object) => object.destroyed(),
-            Object::V2(object) => object.destroyed(),
+            ImportedObject::V1(object) => object.destroyed(),
+            ImportedObject::V2(object) => object.destroyed(),
         }
     }
 }
@@ -138,7 +138,7 @@ fn set_parent_of(state: &mut State, imported: &ObjectId, child: WlSurface) -> bo
 /// An imported object is destroyed: its children lose their parent.
 fn imported_gone(state: &mut State, object: &ObjectId) {
     let foreign = &mut state.protocols.foreign;
-    let Some(Imported { handle, children, .. }) = foreign.imported.remove(object) else { return };
+    let Some(ImportedWindow { handle, children, .. }) = foreign.imported.remove(object) else { return };
     if let Some(exported) = foreign.exported.get_mut(&handle) {
         exported.imports.remove(object);
     }
@@ -161,7 +161,7 @@ fn exported_gone(state: &mut State, handle: &str) {
         imported_gone(state, &object);
     }
     let foreign = &mut state.protocols.foreign;
-    let Some(Exported { surface, .. }) = foreign.exported.remove(handle) else { return };
+    let Some(ExportedWindow { surface, .. }) = foreign.exported.remove(handle) else { return };
     if let Some(handles) = foreign.of_window.get_mut(&surface.id()) {
         handles.remove(handle);
         if handles.is_empty() {
@@ -216,19 +216,19 @@ macro_rules! version {
             }
         }
 
-        impl Dispatch<$exported, Handle, State> for Handlers {
+        impl Dispatch<$exported, ForeignHandle, State> for Handlers {
             fn request(
                 _state: &mut State,
                 _client: &Client,
                 _exported: &$exported,
                 _request: <$exported as Resource>::Request,
-                _handle: &Handle,
+                _handle: &ForeignHandle,
                 _display: &DisplayHandle,
                 _init: &mut DataInit<'_, State>,
             ) {
             }
 
-            fn destroyed(state: &mut State, _client: ClientId, _exported: &$exported, handle: &Handle) {
+            fn destroyed(state: &mut State, _client: ClientId, _exported: &$exported, handle: &ForeignHandle) {
                 exported_gone(state, handle);
             }
         }
@@ -258,7 +258,7 @@ macro_rules! version {
             ) {
                 if let $importer_module::Request::$import { id, handle } = request {
                     let imported: $imported = init.init(id, ());
-                    state.protocols.foreign.import(Object::$object(imported), &handle);
+                    state.protocols.foreign.import(ImportedObject::$object(imported), &handle);
                 }
             }
         }

@@ -29,7 +29,7 @@ pub struct XdgOutputs {
 
 /// User data of an `xdg_output`: its output; `None` if that was gone when the object was created.
 #[derive(Debug)]
-pub struct About(Option<WeakOutput>);
+pub struct XdgOutputData(Option<WeakOutput>);
 
 impl XdgOutputs {
     pub(super) fn new(display: &DisplayHandle) -> Self {
@@ -54,8 +54,8 @@ impl XdgOutputs {
             position.unwrap_or_else(|| output.current_location()),
         );
         for object in &self.objects {
-            if object.data::<About>().and_then(|about| about.0.as_ref()).is_some_and(|known| known == output) {
-                tell(object, area);
+            if object.data::<XdgOutputData>().and_then(|about| about.0.as_ref()).is_some_and(|known| known == output) {
+                send_area(object, area);
                 done(object);
             }
         }
@@ -75,7 +75,7 @@ fn area(
     Rectangle::new(position, transform.transform_size(size.unwrap_or_default()))
 }
 
-fn tell(object: &ZxdgOutputV1, area: Rectangle<i32, Logical>) {
+fn send_area(object: &ZxdgOutputV1, area: Rectangle<i32, Logical>) {
     object.logical_position(area.loc.x, area.loc.y);
     object.logical_size(area.size.w, area.size.h);
 }
@@ -88,9 +88,9 @@ fn done(object: &ZxdgOutputV1) {
 }
 
 /// Sends the state of `output` to a new object.
-fn introduce(object: &ZxdgOutputV1, wl_output: &WlOutput, output: &Output) {
+fn send_initial_state(object: &ZxdgOutputV1, wl_output: &WlOutput, output: &Output) {
     let (mode, transform) = (output.current_mode(), output.current_transform());
-    tell(object, area(mode, transform, output.current_scale(), output.current_location()));
+    send_area(object, area(mode, transform, output.current_scale(), output.current_location()));
     if object.version() >= zxdg_output_v1::EVT_NAME_SINCE {
         object.name(output.name());
         object.description(output.description());
@@ -126,28 +126,28 @@ impl Dispatch<ZxdgOutputManagerV1, (), State> for Handlers {
     ) {
         let zxdg_output_manager_v1::Request::GetXdgOutput { id, output: wl_output } = request else { return };
         let output = Output::from_resource(&wl_output);
-        let object = init.init(id, About(output.as_ref().map(Output::downgrade)));
+        let object = init.init(id, XdgOutputData(output.as_ref().map(Output::downgrade)));
         if let Some(output) = output {
-            introduce(&object, &wl_output, &output);
+            send_initial_state(&object, &wl_output, &output);
         }
         state.protocols.xdg_output.objects.push(object);
     }
 }
 
-impl Dispatch<ZxdgOutputV1, About, State> for Handlers {
+impl Dispatch<ZxdgOutputV1, XdgOutputData, State> for Handlers {
     fn request(
         _state: &mut State,
         _client: &Client,
         _object: &ZxdgOutputV1,
         _request: zxdg_output_v1::Request,
-        _about: &About,
+        _about: &XdgOutputData,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
         // The only request is `destroy`.
     }
 
-    fn destroyed(state: &mut State, _client: ClientId, object: &ZxdgOutputV1, _about: &About) {
+    fn destroyed(state: &mut State, _client: ClientId, object: &ZxdgOutputV1, _about: &XdgOutputData) {
         state.protocols.xdg_output.objects.retain(|known| known != object);
     }
 }

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use watchdog::{Allowance, Watchdog};
+use watchdog::{ComputeAllowance, Watchdog};
 
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
@@ -37,46 +37,46 @@ static STOPPED: AtomicU32 = AtomicU32::new(0);
 
 /// The task of a thread with real-time scheduling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ThreadRole {
     /// Commits frames to a display, and does little else.
     Presenter,
     /// Latches and composes frames, and handles all requests of clients.
     Main,
 }
 
-impl Role {
+impl ThreadRole {
     /// Even the lowest real-time priorities are above all ordinary threads, which is enough. The very lowest is left to
     /// clients. A presenter's is above the main thread's: a presenter has little to do, and on a machine with one
     /// processor it would otherwise wait for as long as the main thread computes.
     const fn priority(self) -> libc::c_int {
         match self {
-            Role::Presenter => 3,
-            Role::Main => 2,
+            ThreadRole::Presenter => 3,
+            ThreadRole::Main => 2,
         }
     }
 
-    const fn allowance(self) -> Allowance {
+    const fn allowance(self) -> ComputeAllowance {
         match self {
-            Role::Presenter => Allowance::PRESENTER,
-            Role::Main => Allowance::MAIN,
+            ThreadRole::Presenter => ComputeAllowance::PRESENTER,
+            ThreadRole::Main => ComputeAllowance::MAIN,
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
-            Role::Presenter => "presenter",
-            Role::Main => "main thread",
+            ThreadRole::Presenter => "presenter",
+            ThreadRole::Main => "main thread",
         }
     }
 
     fn watchdog(self) -> Watchdog {
-        Watchdog::new(self.allowance(), now(ClockId::Monotonic), computed())
+        Watchdog::new(self.allowance(), now(ClockId::Monotonic), processor_time())
     }
 
-    fn lost(self) -> Class {
+    fn lost(self) -> SchedulingClass {
         match self.allowance().comes_back() {
-            true => Class::Lost(self.watchdog()),
-            false => Class::Ordinary,
+            true => SchedulingClass::Lost(self.watchdog()),
+            false => SchedulingClass::Ordinary,
         }
     }
 }
@@ -84,14 +84,14 @@ impl Role {
 /// Scheduling class of the calling thread.
 #[derive(Debug)]
 pub struct RealTime {
-    role: Role,
-    class: Class,
+    role: ThreadRole,
+    class: SchedulingClass,
     /// [`STOPPED`] at the last check.
     stopped: u32,
 }
 
 #[derive(Debug)]
-enum Class {
+enum SchedulingClass {
     /// The thread may not have the real-time class, or not any more.
     Ordinary,
     RealTime(Watchdog),
@@ -102,7 +102,7 @@ enum Class {
 impl RealTime {
     /// Requests `SCHED_RR` for the calling thread. Without the permission the class stays ordinary, and a line is
     /// logged.
-    pub fn ask_for(role: Role) -> Self {
+    pub fn ask_for(role: ThreadRole) -> Self {
         let stopped = STOPPED.load(Ordering::Relaxed);
         // Before the class, so that a thread which has it is watched from the first moment.
         WATCHED.get_or_init(|| {
@@ -111,10 +111,10 @@ impl RealTime {
             }
         });
         let class = match enter(role) {
-            Ok(()) => Class::RealTime(role.watchdog()),
+            Ok(()) => SchedulingClass::RealTime(role.watchdog()),
             Err(error) => {
                 tracing::info!(%error, "no real-time class for the {}: frames may be late beside busy programs", role.name());
-                Class::Ordinary
+                SchedulingClass::Ordinary
             }
         };
         RealTime { role, class, stopped }
@@ -123,7 +123,7 @@ impl RealTime {
     /// Leaves the class if the thread computed for too long, and enters it again where that is allowed. To be called
     /// each time before the thread sleeps.
     pub fn check(&mut self) {
-        let Class::RealTime(dog) = &mut self.class else { return self.come_back() };
+        let SchedulingClass::RealTime(dog) = &mut self.class else { return self.reenter_class() };
         let stopped = STOPPED.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.stopped, stopped) != stopped && !is_real_time() {
             self.class = self.role.lost();
@@ -134,38 +134,38 @@ impl RealTime {
                 self.role.name()
             );
         }
-        if dog.barks(now(ClockId::Monotonic), computed) {
+        if dog.exceeds_allowance(now(ClockId::Monotonic), processor_time) {
             let left = leave().is_ok();
             // If leaving failed, the watchdog starts again and tries once more after the same time.
-            self.class = if left { self.role.lost() } else { Class::RealTime(self.role.watchdog()) };
+            self.class = if left { self.role.lost() } else { SchedulingClass::RealTime(self.role.watchdog()) };
             tracing::warn!(left, "the {} computes for too long: it leaves the real-time class", self.role.name());
         }
     }
 
     /// Leaves the class for good.
     pub fn give_up(self) {
-        if matches!(self.class, Class::RealTime(_))
+        if matches!(self.class, SchedulingClass::RealTime(_))
             && let Err(error) = leave()
         {
             tracing::warn!(%error, "the {} cannot leave the real-time class", self.role.name());
         }
     }
 
-    fn come_back(&mut self) {
-        let Class::Lost(dog) = &mut self.class else { return };
-        if !dog.rests(now(ClockId::Monotonic), computed) {
+    fn reenter_class(&mut self) {
+        let SchedulingClass::Lost(dog) = &mut self.class else { return };
+        if !dog.has_rested(now(ClockId::Monotonic), processor_time) {
             return;
         }
         self.class = match enter(self.role) {
-            Ok(()) => Class::RealTime(self.role.watchdog()),
-            Err(_) => Class::Ordinary,
+            Ok(()) => SchedulingClass::RealTime(self.role.watchdog()),
+            Err(_) => SchedulingClass::Ordinary,
         };
         // The kernel counts the time without sleep from the last sleep in this class, which was before the class was
         // lost. So the thread must sleep once now.
         let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1 });
         self.stopped = STOPPED.load(Ordering::Relaxed);
         tracing::info!(
-            is_back = matches!(self.class, Class::RealTime(_)),
+            is_back = matches!(self.class, SchedulingClass::RealTime(_)),
             "the {} rests again: it asked for the real-time class",
             self.role.name()
         );
@@ -174,7 +174,7 @@ impl RealTime {
 
 /// Runs a task without a deadline in the ordinary class, if a presenter calls. On a machine with few processors the
 /// task would otherwise delay the presenters of other outputs and the clients.
-pub fn unhurried<T>(act: impl FnOnce() -> T) -> T {
+pub fn run_in_ordinary_class<T>(act: impl FnOnce() -> T) -> T {
     if !is_real_time() || leave().is_err() {
         return act();
     }
@@ -182,7 +182,7 @@ pub fn unhurried<T>(act: impl FnOnce() -> T) -> T {
     let done = act();
     // A driver may spin for long. This time does not count, because it was not spent in the class.
     ELSEWHERE.set(ELSEWHERE.get() + (now(ClockId::ThreadCPUTime) - before));
-    if let Err(error) = enter(Role::Presenter) {
+    if let Err(error) = enter(ThreadRole::Presenter) {
         tracing::warn!(%error, "the presenter cannot return to the real-time class after a modeset");
     }
     done
@@ -244,7 +244,7 @@ extern "C" fn stop(_signal: libc::c_int) {
     unsafe { *libc::__errno_location() = errno };
 }
 
-fn enter(role: Role) -> std::io::Result<()> {
+fn enter(role: ThreadRole) -> std::io::Result<()> {
     set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, role.priority())
 }
 
@@ -273,7 +273,7 @@ fn now(clock: ClockId) -> Instant {
 }
 
 /// Processor time of this thread in the class.
-fn computed() -> Span {
+fn processor_time() -> Span {
     now(ClockId::ThreadCPUTime) - Instant::ZERO - ELSEWHERE.get()
 }
 
@@ -290,10 +290,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_not_raise_a_class_can_leave_it() {
+    fn thread_without_permission_can_leave_the_class() {
         // This proves something only for a user who may raise the class, and who then gives up that right.
         let is_ordinary = std::thread::spawn(|| {
-            if enter(Role::Presenter).is_err() {
+            if enter(ThreadRole::Presenter).is_err() {
                 return true;
             }
             let nobody = rustix::process::Uid::from_raw(65_534);
@@ -309,10 +309,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_hurry_is_done_without_the_class_that_comes_back() {
+    fn unhurried_work_runs_in_the_ordinary_class() {
         let kept = std::thread::spawn(|| {
-            let has = enter(Role::Presenter).is_ok();
-            let meanwhile = unhurried(is_real_time);
+            let has = enter(ThreadRole::Presenter).is_ok();
+            let meanwhile = run_in_ordinary_class(is_real_time);
             !meanwhile && is_real_time() == has
         });
         assert!(kept.join().unwrap());
@@ -328,7 +328,7 @@ mod tests {
         }
         let stopped = !is_real_time();
         real_time.check();
-        stopped && !matches!(real_time.class, Class::RealTime(_))
+        stopped && !matches!(real_time.class, SchedulingClass::RealTime(_))
     }
 
     // Where the user may not have the class there is nothing to take away, and the tests prove nothing.
@@ -336,18 +336,18 @@ mod tests {
     #[test]
     fn the_kernel_takes_the_class_from_a_thread_that_never_sleeps_and_the_process_lives() {
         let spun = std::thread::spawn(|| {
-            let mut real_time = RealTime::ask_for(Role::Presenter);
-            spins_out_of_the_class(&mut real_time) && matches!(real_time.class, Class::Ordinary)
+            let mut real_time = RealTime::ask_for(ThreadRole::Presenter);
+            spins_out_of_the_class(&mut real_time) && matches!(real_time.class, SchedulingClass::Ordinary)
         });
         assert!(spun.join().unwrap());
         assert!(limit_before().is_some(), "programs that are started get what was there before");
     }
 
     #[test]
-    fn a_main_thread_gets_it_back_when_it_rests() {
+    fn main_thread_gets_the_class_back_when_it_rests() {
         let back = std::thread::spawn(|| {
-            let mut real_time = RealTime::ask_for(Role::Main);
-            if matches!(real_time.class, Class::Ordinary) {
+            let mut real_time = RealTime::ask_for(ThreadRole::Main);
+            if matches!(real_time.class, SchedulingClass::Ordinary) {
                 return true;
             }
             let lost = spins_out_of_the_class(&mut real_time);
@@ -359,9 +359,9 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_it_up_has_it_no_more() {
+    fn given_up_class_stays_ordinary() {
         let kept = std::thread::spawn(|| {
-            RealTime::ask_for(Role::Main).give_up();
+            RealTime::ask_for(ThreadRole::Main).give_up();
             is_real_time()
         });
         assert!(!kept.join().unwrap());

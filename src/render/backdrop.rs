@@ -15,7 +15,7 @@ use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Tex
 use smithay::utils::{Physical, Rectangle, Scale, Size, Transform};
 
 use super::element::SceneElement;
-use super::lie::Lie;
+use super::panel_transform::PanelTransform;
 use crate::scene::{EffectKind, Scene};
 
 /// Shortest side of an intermediate texture, in pixels: below it there is nothing left to blur.
@@ -23,10 +23,10 @@ const SHORTEST_SIDE: i32 = 4;
 
 /// Blurred textures, by effect id, with the signature of the layers below.
 #[derive(Debug, Default)]
-pub(super) struct BackdropCache(Vec<Known>);
+pub(super) struct BackdropCache(Vec<CachedBackdrop>);
 
 #[derive(Debug)]
-struct Known {
+struct CachedBackdrop {
     id: Id,
     below: usize,
     texture: GlesTexture,
@@ -46,7 +46,7 @@ impl BackdropCache {
             let (above, below) = elements.split_at_mut(index + 1);
             let Some(SceneElement::Effect(element)) = above.last_mut() else { continue };
             let EffectKind::Blur { area, passes } = element.effect.kind else { continue };
-            let area = Lie::of(scene).rounded(area);
+            let area = PanelTransform::of(scene).rounded(area);
             let signature = signature(scene, below, area.rect, passes);
             element.commit = CommitCounter::from(signature);
             let texture = self
@@ -70,7 +70,7 @@ impl BackdropCache {
 
     fn keep(&mut self, id: &Id, below: usize, texture: &GlesTexture) {
         self.0.retain(|known| known.id != *id);
-        self.0.push(Known { id: id.clone(), below, texture: texture.clone(), used: true });
+        self.0.push(CachedBackdrop { id: id.clone(), below, texture: texture.clone(), used: true });
     }
 }
 

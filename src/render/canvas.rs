@@ -9,21 +9,21 @@ use smithay::backend::renderer::damage::OutputDamageTracker;
 use smithay::utils::{Physical, Size, Transform};
 
 use crate::backend::Buffer;
+use crate::output_transform::OutputTransform;
 use crate::revision::Revision;
-use crate::turn::Turn;
 
 /// Key of an output's render state.
 #[derive(Clone, Debug)]
 pub struct Canvas {
     name: Arc<()>,
     size: Size<i32, Physical>,
-    turn: Turn,
+    turn: OutputTransform,
     forgotten: Revision,
 }
 
 impl Canvas {
     /// For scenes of `size` physical pixels, transformed by `turn` onto the panel.
-    pub fn new(size: Size<i32, Physical>, turn: Turn) -> Self {
+    pub fn new(size: Size<i32, Physical>, turn: OutputTransform) -> Self {
         Canvas { name: Arc::default(), size, turn, forgotten: Revision::default() }
     }
 
@@ -35,13 +35,13 @@ impl Canvas {
 }
 
 /// Tracks damage between frames.
-pub(super) trait Memory {
+pub(super) trait FrameTracker {
     /// For scenes of `size`, transformed by `turn`, before the first frame.
-    fn of(size: Size<i32, Physical>, turn: Turn) -> Self;
+    fn of(size: Size<i32, Physical>, turn: OutputTransform) -> Self;
 }
 
-impl Memory for OutputDamageTracker {
-    fn of(size: Size<i32, Physical>, turn: Turn) -> Self {
+impl FrameTracker for OutputDamageTracker {
+    fn of(size: Size<i32, Physical>, turn: OutputTransform) -> Self {
         // Its elements already have panel coordinates.
         OutputDamageTracker::new(turn.size(size), 1.0, Transform::Normal)
     }
@@ -49,7 +49,7 @@ impl Memory for OutputDamageTracker {
 
 /// A renderer's state for one canvas. `T`: render targets; `M`: damage tracker.
 #[derive(Debug)]
-pub(super) struct Drawn<T, M = OutputDamageTracker> {
+pub(super) struct CanvasState<T, M = OutputDamageTracker> {
     forgotten: Revision,
     pub tracker: M,
     /// Number of frames drawn, and the frame that each buffer holds. The display counts only frames that were
@@ -59,7 +59,7 @@ pub(super) struct Drawn<T, M = OutputDamageTracker> {
     pub targets: T,
 }
 
-impl<T, M> Drawn<T, M> {
+impl<T, M> CanvasState<T, M> {
     /// Buffer age: how many frames ago the content of `buffer` was drawn; 0 if unknown.
     pub fn age(&self, buffer: &Buffer) -> usize {
         let known = self.buffers.iter().find(|(slot, _)| *slot == buffer.slot).filter(|_| buffer.age > 0);
@@ -67,7 +67,7 @@ impl<T, M> Drawn<T, M> {
     }
 
     /// A frame was drawn into buffer `slot`.
-    pub fn drew(&mut self, slot: usize) {
+    pub fn frame_drawn(&mut self, slot: usize) {
         self.frames += 1;
         match self.buffers.iter_mut().find(|(known, _)| *known == slot) {
             Some((_, frame)) => *frame = self.frames,
@@ -78,7 +78,7 @@ impl<T, M> Drawn<T, M> {
 
 /// A renderer's state for all outputs. An entry is dropped after the output has dropped its canvas.
 #[derive(Debug)]
-pub(super) struct Canvases<T, M = OutputDamageTracker>(Vec<(Weak<()>, Drawn<T, M>)>);
+pub(super) struct Canvases<T, M = OutputDamageTracker>(Vec<(Weak<()>, CanvasState<T, M>)>);
 
 impl<T, M> Default for Canvases<T, M> {
     fn default() -> Self {
@@ -86,13 +86,13 @@ impl<T, M> Default for Canvases<T, M> {
     }
 }
 
-impl<T: Default, M: Memory> Canvases<T, M> {
+impl<T: Default, M: FrameTracker> Canvases<T, M> {
     /// The state of this canvas, created if missing.
-    pub fn of(&mut self, canvas: &Canvas) -> &mut Drawn<T, M> {
+    pub fn of(&mut self, canvas: &Canvas) -> &mut CanvasState<T, M> {
         self.0.retain(|(name, _)| name.strong_count() > 0);
         let name = Arc::downgrade(&canvas.name);
         let index = self.0.iter().position(|(known, _)| known.ptr_eq(&name)).unwrap_or_else(|| {
-            let drawn = Drawn {
+            let drawn = CanvasState {
                 forgotten: canvas.forgotten,
                 tracker: M::of(canvas.size, canvas.turn),
                 frames: 0,
@@ -111,7 +111,7 @@ impl<T: Default, M: Memory> Canvases<T, M> {
     }
 
     /// A frame was drawn only in part, so the next gets full damage.
-    pub fn spoil(&mut self, canvas: &Canvas) {
+    pub fn force_full_damage(&mut self, canvas: &Canvas) {
         self.of(canvas).tracker = M::of(canvas.size, canvas.turn);
     }
 }
@@ -128,8 +128,8 @@ mod tests {
     #[test]
     fn ages_count_frames_that_the_display_was_never_given() {
         let mut canvases = Canvases::<()>::default();
-        let canvas = Canvas::new((1, 1).into(), Turn::NORMAL);
-        [0, 1, 2].into_iter().for_each(|slot| canvases.of(&canvas).drew(slot));
+        let canvas = Canvas::new((1, 1).into(), OutputTransform::NORMAL);
+        [0, 1, 2].into_iter().for_each(|slot| canvases.of(&canvas).frame_drawn(slot));
         assert_eq!(canvases.of(&canvas).age(&buffer(0, 1)), 3);
         assert_eq!(canvases.of(&canvas).age(&buffer(2, 3)), 1);
         assert_eq!(canvases.of(&canvas).age(&buffer(2, 0)), 0, "its content is unknown");
@@ -137,11 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_names_any_more_is_let_go() {
+    fn state_of_a_dropped_canvas_is_dropped() {
         let mut canvases = Canvases::<()>::default();
-        let (kept, gone) = (Canvas::new((1, 1).into(), Turn::NORMAL), Canvas::new((1, 1).into(), Turn::NORMAL));
-        canvases.of(&kept).drew(0);
-        canvases.of(&gone).drew(0);
+        let (kept, gone) =
+            (Canvas::new((1, 1).into(), OutputTransform::NORMAL), Canvas::new((1, 1).into(), OutputTransform::NORMAL));
+        canvases.of(&kept).frame_drawn(0);
+        canvases.of(&gone).frame_drawn(0);
         drop(gone);
         assert_eq!(canvases.of(&kept).age(&buffer(0, 1)), 1);
         assert_eq!(canvases.0.len(), 1);

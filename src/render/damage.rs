@@ -10,11 +10,11 @@ use smithay::backend::renderer::utils::CommitCounter;
 use smithay::backend::renderer::{Color32F, Frame, Renderer};
 use smithay::utils::{Physical, Rectangle, Scale, Size, Transform};
 
-use super::canvas::Memory;
+use super::canvas::FrameTracker;
 use super::element::{SceneElement, damage_since};
 use crate::backend::PixelBuffer;
-use crate::scene::{CursorLayer, Effect, Layer, Scene, Shape};
-use crate::turn::Turn;
+use crate::output_transform::OutputTransform;
+use crate::scene::{CursorLayer, Effect, Layer, LayerShape, Scene};
 
 /// Number of frames whose damage is kept: more than any display has buffers.
 const OLDEST: usize = 16;
@@ -22,47 +22,49 @@ const OLDEST: usize = 16;
 const MOST_RECTS: usize = 32;
 
 /// Rectangles that do not overlap.
-pub(super) type Region = Vec<Rectangle<i32, Physical>>;
+pub(super) type DamageRegion = Vec<Rectangle<i32, Physical>>;
 
 /// An element of the last drawn scene.
 #[derive(Debug)]
-enum Item {
-    Layer(Arc<Shape>, CommitCounter),
+enum DrawnElement {
+    Layer(Arc<LayerShape>, CommitCounter),
     Effect(Effect),
     Cursor(CursorLayer),
 }
 
-impl Item {
-    fn of(part: Part<'_>) -> Self {
+impl DrawnElement {
+    fn of(part: ScenePart<'_>) -> Self {
         match part {
-            Part::Layer(layer) => Item::Layer(layer.shape.clone(), layer.commit()),
-            Part::Effect(effect) => Item::Effect(effect.clone()),
-            Part::Cursor(cursor) => Item::Cursor(cursor.clone()),
+            ScenePart::Layer(layer) => DrawnElement::Layer(layer.shape.clone(), layer.commit()),
+            ScenePart::Effect(effect) => DrawnElement::Effect(effect.clone()),
+            ScenePart::Cursor(cursor) => DrawnElement::Cursor(cursor.clone()),
         }
     }
 
     fn place(&self) -> Rectangle<i32, Physical> {
         match self {
-            Item::Layer(shape, _) => shape.target,
-            Item::Effect(effect) => effect.target(),
-            Item::Cursor(cursor) => cursor_place(cursor),
+            DrawnElement::Layer(shape, _) => shape.target,
+            DrawnElement::Effect(effect) => effect.target(),
+            DrawnElement::Cursor(cursor) => cursor_place(cursor),
         }
     }
 
     fn id(&self) -> Option<&Id> {
         match self {
-            Item::Layer(shape, _) => Some(&shape.id),
-            Item::Effect(effect) => Some(&effect.id),
-            Item::Cursor(_) => None,
+            DrawnElement::Layer(shape, _) => Some(&shape.id),
+            DrawnElement::Effect(effect) => Some(&effect.id),
+            DrawnElement::Cursor(_) => None,
         }
     }
 
     /// Whether `part` is the same element with the same geometry; its content may differ.
-    fn is(&self, part: Part<'_>) -> bool {
+    fn is(&self, part: ScenePart<'_>) -> bool {
         match (self, part) {
-            (Item::Layer(shape, _), Part::Layer(layer)) => Arc::ptr_eq(shape, &layer.shape) || shape.looks_like(layer),
-            (Item::Effect(before), Part::Effect(effect)) => before.is_like(effect),
-            (Item::Cursor(before), Part::Cursor(cursor)) => before == cursor,
+            (DrawnElement::Layer(shape, _), ScenePart::Layer(layer)) => {
+                Arc::ptr_eq(shape, &layer.shape) || shape.looks_like(layer)
+            }
+            (DrawnElement::Effect(before), ScenePart::Effect(effect)) => before.is_like(effect),
+            (DrawnElement::Cursor(before), ScenePart::Cursor(cursor)) => before == cursor,
             _ => false,
         }
     }
@@ -70,26 +72,26 @@ impl Item {
 
 /// An element of a scene.
 #[derive(Clone, Copy)]
-enum Part<'a> {
+enum ScenePart<'a> {
     Layer(&'a Layer),
     Effect(&'a Effect),
     Cursor(&'a CursorLayer),
 }
 
-impl Part<'_> {
+impl ScenePart<'_> {
     fn place(self) -> Rectangle<i32, Physical> {
         match self {
-            Part::Layer(layer) => layer.target,
-            Part::Effect(effect) => effect.target(),
-            Part::Cursor(cursor) => cursor_place(cursor),
+            ScenePart::Layer(layer) => layer.target,
+            ScenePart::Effect(effect) => effect.target(),
+            ScenePart::Cursor(cursor) => cursor_place(cursor),
         }
     }
 
     fn id(&self) -> Option<&Id> {
         match self {
-            Part::Layer(layer) => Some(&layer.id),
-            Part::Effect(effect) => Some(&effect.id),
-            Part::Cursor(_) => None,
+            ScenePart::Layer(layer) => Some(&layer.id),
+            ScenePart::Effect(effect) => Some(&effect.id),
+            ScenePart::Cursor(_) => None,
         }
     }
 }
@@ -101,26 +103,26 @@ fn cursor_place(cursor: &CursorLayer) -> Rectangle<i32, Physical> {
 
 /// Optional elements of a scene to compare.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
+pub(super) struct ComparedParts {
     pub cursor: bool,
     /// Layers on planes, which are not composed.
     pub planes: bool,
 }
 
 /// The elements of a scene to compare, topmost first.
-fn parts(scene: &Scene, these: Parts) -> impl Iterator<Item = Part<'_>> {
-    let cursor = scene.cursor.iter().filter(move |_| these.cursor).map(Part::Cursor);
+fn parts(scene: &Scene, these: ComparedParts) -> impl Iterator<Item = ScenePart<'_>> {
+    let cursor = scene.cursor.iter().filter(move |_| these.cursor).map(ScenePart::Cursor);
     let mut effects = scene.effects.iter().peekable();
     let mut layers = scene.layers.iter().enumerate().peekable();
     let below = std::iter::from_fn(move || {
         loop {
             let depth = layers.peek().map_or(usize::MAX, |(depth, _)| *depth);
             if let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
-                return Some(Part::Effect(effect));
+                return Some(ScenePart::Effect(effect));
             }
             let (_, layer) = layers.next()?;
             if these.planes || layer.plane.is_none() {
-                return Some(Part::Layer(layer));
+                return Some(ScenePart::Layer(layer));
             }
         }
     });
@@ -133,13 +135,13 @@ pub(super) struct SceneDamage {
     screen: Rectangle<i32, Physical>,
     background: [f32; 3],
     /// Elements of the newest frame, topmost first.
-    items: Vec<Item>,
+    items: Vec<DrawnElement>,
     /// Damage of the last frames, the newest first; empty before the first frame.
-    changes: VecDeque<Region>,
+    changes: VecDeque<DamageRegion>,
 }
 
-impl Memory for SceneDamage {
-    fn of(size: Size<i32, Physical>, _turn: Turn) -> Self {
+impl FrameTracker for SceneDamage {
+    fn of(size: Size<i32, Physical>, _turn: OutputTransform) -> Self {
         // A change of transform creates another canvas.
         let screen = Rectangle::from_size(size);
         SceneDamage { screen, background: [0.0; 3], items: Vec::new(), changes: VecDeque::new() }
@@ -148,14 +150,14 @@ impl Memory for SceneDamage {
 
 impl SceneDamage {
     /// The region to draw so that a buffer of this `age` shows `scene`; age 0: its content is unknown.
-    pub fn observe(&mut self, scene: &Scene, these: Parts, age: usize) -> Region {
+    pub fn observe(&mut self, scene: &Scene, these: ComparedParts, age: usize) -> DamageRegion {
         let is_known = !self.changes.is_empty() && self.background == scene.background;
-        let mut change = Damage::new(self.screen);
+        let mut change = DamageBuilder::new(self.screen);
         if is_known {
             self.compare(scene, these, &mut change);
         } else {
             change.add(self.screen);
-            self.items = parts(scene, these).map(Item::of).collect();
+            self.items = parts(scene, these).map(DrawnElement::of).collect();
         }
         self.background = scene.background;
         self.changes.push_front(change.rects);
@@ -163,7 +165,7 @@ impl SceneDamage {
         if age == 0 || age > self.changes.len() {
             return vec![self.screen];
         }
-        let mut all = Damage::new(self.screen);
+        let mut all = DamageBuilder::new(self.screen);
         self.changes.iter().take(age).flatten().for_each(|rect| all.add(*rect));
         all.rects
     }
@@ -175,18 +177,18 @@ impl SceneDamage {
 
     /// Fast path for the most frequent case: the layers are those of the last frame, and each is compared once.
     /// Returns whether it applied.
-    fn compare_layers(&mut self, scene: &Scene, these: Parts, damage: &mut Damage) -> bool {
+    fn compare_layers(&mut self, scene: &Scene, these: ComparedParts, damage: &mut DamageBuilder) -> bool {
         let only_layers = scene.effects.is_empty() && (scene.cursor.is_none() || !these.cursor);
         if !only_layers || self.items.len() != scene.layers.len() {
             return false;
         }
         for (item, layer) in self.items.iter_mut().zip(&scene.layers) {
             match item {
-                Item::Layer(shape, known)
+                DrawnElement::Layer(shape, known)
                     if (these.planes || layer.plane.is_none()) && Arc::ptr_eq(shape, &layer.shape) =>
                 {
                     if *known != layer.commit() {
-                        damage.add_content(item, Part::Layer(layer));
+                        damage.add_content(item, ScenePart::Layer(layer));
                     }
                 }
                 // Damage added so far is not added twice: the layers' commits are updated.
@@ -196,7 +198,7 @@ impl SceneDamage {
         true
     }
 
-    fn compare(&mut self, scene: &Scene, these: Parts, damage: &mut Damage) {
+    fn compare(&mut self, scene: &Scene, these: ComparedParts, damage: &mut DamageBuilder) {
         if self.compare_layers(scene, these, damage) {
             return;
         }
@@ -213,7 +215,7 @@ impl SceneDamage {
             return;
         }
         // An element was added, removed or moved. Elements below it are often unchanged, so match them from the end.
-        let new: Vec<Part<'_>> = parts(scene, these).skip(same).collect();
+        let new: Vec<ScenePart<'_>> = parts(scene, these).skip(same).collect();
         let old = &mut self.items[same..];
         let at_end = old.iter().rev().zip(new.iter().rev()).take_while(|(item, part)| item.is(**part)).count();
         let (old_middle, new_middle) = (old.len() - at_end, new.len() - at_end);
@@ -221,7 +223,7 @@ impl SceneDamage {
             damage.add_content(item, *part);
         }
         rearranged(&mut old[..old_middle], &new[..new_middle], damage);
-        let middle = new[..new_middle].iter().copied().map(Item::of);
+        let middle = new[..new_middle].iter().copied().map(DrawnElement::of);
         self.items.splice(same..same + old_middle, middle);
     }
 }
@@ -229,7 +231,7 @@ impl SceneDamage {
 /// Damage between two stacks of elements. Elements that are the same and in the same order are damaged by their
 /// content, all other elements by their whole area.
 #[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
-fn rearranged(old: &mut [Item], new: &[Part<'_>], damage: &mut Damage) {
+fn rearranged(old: &mut [DrawnElement], new: &[ScenePart<'_>], damage: &mut DamageBuilder) {
     let mut places: HashMap<Id, usize> = HashMap::with_capacity(old.len());
     places.extend(old.iter().enumerate().filter_map(|(place, item)| Some((item.id()?.clone(), place))));
     let mut stays = vec![false; old.len()];
@@ -250,14 +252,14 @@ fn rearranged(old: &mut [Item], new: &[Part<'_>], damage: &mut Damage) {
 }
 
 /// A damage region under construction.
-struct Damage {
+struct DamageBuilder {
     screen: Rectangle<i32, Physical>,
-    rects: Region,
+    rects: DamageRegion,
 }
 
-impl Damage {
+impl DamageBuilder {
     fn new(screen: Rectangle<i32, Physical>) -> Self {
-        Damage { screen, rects: Vec::new() }
+        DamageBuilder { screen, rects: Vec::new() }
     }
 
     fn add(&mut self, rect: Rectangle<i32, Physical>) {
@@ -284,8 +286,8 @@ impl Damage {
     }
 
     /// Adds the damage of `part`, which is the element `item` with possibly new content.
-    fn add_content(&mut self, item: &mut Item, part: Part<'_>) {
-        let (Item::Layer(shape, known), Part::Layer(layer)) = (item, part) else { return };
+    fn add_content(&mut self, item: &mut DrawnElement, part: ScenePart<'_>) {
+        let (DrawnElement::Layer(shape, known), ScenePart::Layer(layer)) = (item, part) else { return };
         if *known != layer.commit() {
             let damage = damage_since(layer, Some(*known));
             damage.iter().for_each(|rect| self.add(Rectangle::new(rect.loc + layer.target.loc, rect.size)));
@@ -298,7 +300,7 @@ impl Damage {
 }
 
 /// Converts rectangles of `scene` to panel coordinates.
-pub(super) fn on_panel(scene: &Scene, region: &[Rectangle<i32, Physical>]) -> Region {
+pub(super) fn on_panel(scene: &Scene, region: &[Rectangle<i32, Physical>]) -> DamageRegion {
     region.iter().map(|rect| scene.turn.rect(*rect, scene.size)).collect()
 }
 
@@ -320,7 +322,7 @@ where
     for element in elements {
         let place = element.geometry(scale);
         let parts = bare.iter().filter_map(|rect| rect.intersection(place)).filter(|rect| !rect.is_empty());
-        let parts: Region = parts.map(|rect| Rectangle::new(rect.loc - place.loc, rect.size)).collect();
+        let parts: DamageRegion = parts.map(|rect| Rectangle::new(rect.loc - place.loc, rect.size)).collect();
         if parts.is_empty() {
             continue;
         }

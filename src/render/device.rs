@@ -10,9 +10,9 @@ use smithay::backend::egl::EGLDevice;
 use smithay::reexports::drm::Device;
 
 use super::gles::GlesPainter;
-use super::hardware::{self, Facts, Unfit};
-use super::{RenderError, Software, gles_error};
-use crate::log_noise::probing;
+use super::hardware::{self, DeviceFacts, RejectedDevice};
+use super::{RenderError, SoftwareDriver, gles_error};
+use crate::log_filter::probing;
 
 /// Directory of the kernel's DRM device nodes.
 const NODES: &str = "/dev/dri";
@@ -41,20 +41,20 @@ struct GetParameter {
     value: u64,
 }
 
-struct Node<'a>(BorrowedFd<'a>);
+struct DeviceDescriptor<'a>(BorrowedFd<'a>);
 
-impl AsFd for Node<'_> {
+impl AsFd for DeviceDescriptor<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0
     }
 }
 
-impl Device for Node<'_> {}
+impl Device for DeviceDescriptor<'_> {}
 
 /// Why the device is known to have no GPU, according to its kernel driver. Checked before OpenGL is loaded, whose
 /// software driver would need half a second and fifty megabytes to report the same.
 fn software_by_kernel(device: BorrowedFd<'_>) -> Option<String> {
-    let driver = Node(device).get_driver().ok()?;
+    let driver = DeviceDescriptor(device).get_driver().ok()?;
     let name = driver.name().to_string_lossy().into_owned();
     (name == VIRTUAL && !host_draws(device)).then(|| format!("the host of {name} does not offer 3D rendering"))
 }
@@ -69,9 +69,9 @@ fn host_draws(device: BorrowedFd<'_>) -> bool {
 }
 
 impl GlesPainter {
-    /// Off screen, on the first device with a GPU. With [`Software::InPlace`] any device will do. The error lists
+    /// Off screen, on the first device with a GPU. With [`SoftwareDriver::InPlace`] any device will do. The error lists
     /// for each device why it was rejected.
-    pub(super) fn on_gpu(software: Software) -> Result<Self, RenderError> {
+    pub(super) fn on_gpu(software: SoftwareDriver) -> Result<Self, RenderError> {
         let devices = probing(EGLDevice::enumerate).map_err(gles_error)?;
         let candidates = devices.filter_map(|device| {
             let path = probing(|| node_of(&device))?;
@@ -80,26 +80,32 @@ impl GlesPainter {
         hardware::choose(candidates).map_err(RenderError::Gles)
     }
 
-    fn candidate(device: EGLDevice, path: &Path, software: Software) -> Result<(Facts, Self), Unfit> {
+    fn candidate(
+        device: EGLDevice,
+        path: &Path,
+        software: SoftwareDriver,
+    ) -> Result<(DeviceFacts, Self), RejectedDevice> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let node = std::fs::metadata(path).map(|node| std::os::unix::fs::MetadataExt::rdev(&node)).ok();
         let is_software = probing(|| device.is_software());
-        if software == Software::OffScreen
+        if software == SoftwareDriver::OffScreen
             && let Some(reason) = File::open(path).ok().and_then(|file| software_by_kernel(file.as_fd()))
         {
-            return Err(Unfit::Failed { device: name, reason });
+            return Err(RejectedDevice::Failed { device: name, reason });
         }
         match probing(|| Self::on(device, None, node)) {
-            Ok(painter) if software == Software::InPlace => Ok((Facts { device: name, ..Facts::default() }, painter)),
-            Ok(mut painter) => Ok((Facts { device: name, renderer: painter.name(), is_software }, painter)),
-            Err(error) => Err(Unfit::Failed { device: name, reason: error.to_string() }),
+            Ok(painter) if software == SoftwareDriver::InPlace => {
+                Ok((DeviceFacts { device: name, ..DeviceFacts::default() }, painter))
+            }
+            Ok(mut painter) => Ok((DeviceFacts { device: name, renderer: painter.name(), is_software }, painter)),
+            Err(error) => Err(RejectedDevice::Failed { device: name, reason: error.to_string() }),
         }
     }
 
     /// Off screen: with a GPU if there is one, otherwise on the software device, which every machine with Mesa has.
     pub(super) fn off_screen() -> Result<Self, RenderError> {
         if is_there()
-            && let Ok(painter) = Self::on_gpu(Software::OffScreen)
+            && let Ok(painter) = Self::on_gpu(SoftwareDriver::OffScreen)
         {
             return Ok(painter);
         }
@@ -110,9 +116,9 @@ impl GlesPainter {
         Self::on(device, None, None)
     }
 
-    /// On display device `number`, through GBM. Only with [`Software::InPlace`] may its driver draw with the CPU.
-    pub(super) fn on_display(device: OwnedFd, number: u64, software: Software) -> Result<Self, RenderError> {
-        if software == Software::OffScreen
+    /// On display device `number`, through GBM. Only with [`SoftwareDriver::InPlace`] may its driver draw with the CPU.
+    pub(super) fn on_display(device: OwnedFd, number: u64, software: SoftwareDriver) -> Result<Self, RenderError> {
+        if software == SoftwareDriver::OffScreen
             && let Some(reason) = software_by_kernel(device.as_fd())
         {
             return Err(RenderError::Gles(reason));
@@ -120,8 +126,8 @@ impl GlesPainter {
         let device = GbmDevice::new(device).map_err(|error| RenderError::Gles(format!("GBM: {error}")))?;
         let mut painter = probing(|| Self::on(device, Some(number), Some(number)))?;
         let renderer = painter.name();
-        let facts = Facts { renderer, is_software: painter.is_software(), ..Facts::default() };
-        if software == Software::OffScreen && !facts.is_hardware() {
+        let facts = DeviceFacts { renderer, is_software: painter.is_software(), ..DeviceFacts::default() };
+        if software == SoftwareDriver::OffScreen && !facts.is_hardware() {
             return Err(RenderError::Gles(format!("its driver draws with the CPU ({})", facts.renderer)));
         }
         if !painter.draws_into_others() {

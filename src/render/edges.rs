@@ -11,27 +11,27 @@ use smithay::reexports::pixman::Image;
 use smithay::utils::{Buffer as BufferCoords, Physical, Point, Rectangle, Size, Transform};
 
 use super::element::source;
+use crate::output_transform::OutputTransform;
 use crate::scene::Layer;
-use crate::turn::Turn;
 
 /// A weight below the precision of pixman, which has 128 steps.
 const NO_WEIGHT: f64 = 1.0 / 256.0;
 
 /// The visible part of a layer's buffer, after the buffer transform and in whole pixels, as pixman takes it.
-struct Upright {
-    turn: Turn,
+struct UprightSource {
+    turn: OutputTransform,
     shown: Rectangle<i32, BufferCoords>,
     /// The size of the buffer.
     whole: Size<i32, BufferCoords>,
     target: Rectangle<i32, Physical>,
 }
 
-impl Upright {
+impl UprightSource {
     fn of(layer: &Layer) -> Self {
-        let turn = Turn::from(layer.buffer_transform);
+        let turn = OutputTransform::from(layer.buffer_transform);
         let shown: Rectangle<i32, BufferCoords> = source(layer).to_i32_up();
         let shown = turn.inverse().rect(shown, layer.buffer_size);
-        Upright { turn, shown, whole: turn.inverse().size(layer.buffer_size), target: layer.target }
+        UprightSource { turn, shown, whole: turn.inverse().size(layer.buffer_size), target: layer.target }
     }
 
     /// Pixels of the buffer for each pixel of the output, across and down.
@@ -43,8 +43,8 @@ impl Upright {
 
 /// Disjoint parts of a layer (relative to the output) where filtering reads beyond its buffer.
 pub(super) fn bands(layer: &Layer) -> Vec<Rectangle<i32, Physical>> {
-    let upright = Upright::of(layer);
-    let Upright { shown, whole, target, .. } = upright;
+    let upright = UprightSource::of(layer);
+    let UprightSource { shown, whole, target, .. } = upright;
     let (across, down) = upright.steps();
     let width = |step: f64, ends_there: bool, most: i32| {
         let pixels = if step < 1.0 && ends_there { ((0.5 + NO_WEIGHT) / step - 0.5).floor() as i32 + 1 } else { 0 };
@@ -74,7 +74,7 @@ pub(super) fn texture_for(
     texture: &PixmanTexture,
     seen: Rectangle<i32, Physical>,
 ) -> Result<(PixmanTexture, Rectangle<f64, BufferCoords>), PixmanError> {
-    let (upright, src) = (Upright::of(layer), source(layer));
+    let (upright, src) = (UprightSource::of(layer), source(layer));
     let (across, down) = upright.steps();
     if across >= 1.0 && down >= 1.0 {
         return Ok((texture.clone(), src));

@@ -7,14 +7,14 @@ use smithay::backend::renderer::utils::{CommitCounter, DamageSet, OpaqueRegions}
 use smithay::backend::renderer::{Color32F, Frame, Renderer, Texture};
 use smithay::utils::{Buffer as BufferCoords, Physical, Point, Rectangle, Scale, Size, Transform};
 
-use super::lie::Lie;
+use super::panel_transform::PanelTransform;
 use super::{panel, rounded};
-use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Rounded};
-use crate::turn::Turn;
+use crate::output_transform::OutputTransform;
+use crate::scene::{CursorLayer, Effect, EffectKind, Layer, RoundedRect};
 
 /// The imported content of a layer.
 #[derive(Debug)]
-pub enum Fill<T> {
+pub enum LayerFill<T> {
     /// The client's buffer as a texture.
     Texture(T),
     /// The visible part, already scaled to its size on the output.
@@ -37,9 +37,9 @@ pub enum Fill<T> {
 #[derive(Debug)]
 pub struct LayerElement<'a, T> {
     pub layer: &'a Layer,
-    pub fill: Fill<T>,
+    pub fill: LayerFill<T>,
     /// The scene's transform onto the panel.
-    pub(super) lie: Lie,
+    pub(super) lie: PanelTransform,
 }
 
 /// An effect with its textures.
@@ -51,7 +51,7 @@ pub struct EffectElement<'a, T> {
     /// Differs when the effect's look differs.
     pub commit: CommitCounter,
     /// The scene's transform onto the panel.
-    pub(super) lie: Lie,
+    pub(super) lie: PanelTransform,
 }
 
 /// The cursor, on a display without a cursor plane.
@@ -64,7 +64,7 @@ pub struct CursorElement<'a, T> {
     /// Differs for each image.
     pub commit: CommitCounter,
     /// The scene's transform onto the panel.
-    pub(super) lie: Lie,
+    pub(super) lie: PanelTransform,
 }
 
 /// An element of a scene.
@@ -113,7 +113,7 @@ impl<T> Element for SceneElement<'_, T> {
     fn transform(&self) -> Transform {
         let own = match self {
             SceneElement::Layer(element) => element.layer.buffer_transform.into(),
-            SceneElement::Effect(_) | SceneElement::Cursor(_) => Turn::NORMAL,
+            SceneElement::Effect(_) | SceneElement::Cursor(_) => OutputTransform::NORMAL,
         };
         self.lie().texture(own)
     }
@@ -158,7 +158,7 @@ impl<T> Element for SceneElement<'_, T> {
 pub fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
     let scale = f64::from(layer.buffer_scale);
     let surface = layer.buffer_size.to_f64().to_logical(scale, layer.buffer_transform);
-    let rect = Turn::from(layer.buffer_transform).rect(layer.source, surface);
+    let rect = OutputTransform::from(layer.buffer_transform).rect(layer.source, surface);
     let (x, y, width, height) = (rect.loc.x * scale, rect.loc.y * scale, rect.size.w * scale, rect.size.h * scale);
     Rectangle::new(Point::from((x, y)), Size::from((width, height)))
 }
@@ -173,7 +173,7 @@ pub(crate) fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> Dama
 /// Converts a rectangle of the buffer to output pixels relative to the layer, rounded outwards.
 fn to_target(layer: &Layer, rect: Rectangle<i32, BufferCoords>) -> Option<Rectangle<i32, Physical>> {
     let scale = f64::from(layer.buffer_scale);
-    let upright = Turn::from(layer.buffer_transform).inverse().rect(rect, layer.buffer_size);
+    let upright = OutputTransform::from(layer.buffer_transform).inverse().rect(rect, layer.buffer_size);
     let logical = upright.to_f64().to_logical(scale, Transform::Normal, &Size::default());
     let shown = logical.intersection(layer.source)?;
     let zoom_x = f64::from(layer.target.size.w) / layer.source.size.w;
@@ -218,7 +218,7 @@ impl RenderElement<GlesRenderer> for SceneElement<'_, GlesTexture> {
         damage: &[Rectangle<i32, Physical>],
         opaque: &[Rectangle<i32, Physical>],
     ) -> Result<(), GlesError> {
-        let program = frame.egl_context().user_data().get::<rounded::Program>().map(|program| program.0.clone());
+        let program = frame.egl_context().user_data().get::<rounded::RoundedShader>().map(|program| program.0.clone());
         let (Some(clip), Some(program)) = (self.clip(), program) else {
             return draw::<GlesRenderer>(self, frame, src, dst, damage, opaque);
         };
@@ -226,7 +226,7 @@ impl RenderElement<GlesRenderer> for SceneElement<'_, GlesTexture> {
         let uniforms = rounded::uniforms(clip, radius);
         let (alpha, program) = (self.alpha(), Some(&program));
         match self {
-            SceneElement::Layer(LayerElement { fill: Fill::Texture(texture), .. }) => {
+            SceneElement::Layer(LayerElement { fill: LayerFill::Texture(texture), .. }) => {
                 let transform = Element::transform(self);
                 frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, alpha, program, &uniforms)
             }
@@ -250,7 +250,7 @@ impl RenderElement<GlesRenderer> for SceneElement<'_, GlesTexture> {
 }
 
 impl<T> SceneElement<'_, T> {
-    const fn lie(&self) -> Lie {
+    const fn lie(&self) -> PanelTransform {
         match self {
             SceneElement::Layer(element) => element.lie,
             SceneElement::Effect(element) => element.lie,
@@ -271,7 +271,7 @@ impl<T> SceneElement<'_, T> {
     }
 
     /// The rounded rectangle that the renderer clips it to, in panel coordinates.
-    fn clip(&self) -> Option<Rounded> {
+    fn clip(&self) -> Option<RoundedRect> {
         let clip = match self {
             SceneElement::Layer(element) => element.layer.clip,
             SceneElement::Effect(element) => match element.effect.kind {
@@ -286,7 +286,7 @@ impl<T> SceneElement<'_, T> {
 
 /// Maps `clip` of an element at `place` to its drawing at `dst`, which may have another size.
 fn clip_within(
-    clip: Rounded,
+    clip: RoundedRect,
     place: Rectangle<i32, Physical>,
     dst: Rectangle<i32, Physical>,
 ) -> (Rectangle<f32, Physical>, f32) {
@@ -312,13 +312,15 @@ where
     R::TextureId: Texture + 'static,
 {
     let (alpha, transform) = (element.alpha(), Element::transform(element));
-    let of = Placed { place: element.place(), lie: element.lie() };
+    let of = PlacedElement { place: element.place(), lie: element.lie() };
     match element {
         SceneElement::Layer(LayerElement { fill, .. }) => match fill {
-            Fill::Colour(colour) => frame.draw_solid(dst, damage, *colour * alpha),
-            Fill::Texture(texture) => frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, alpha),
-            Fill::Picture { texture, area } => draw_part::<R>(frame, texture, *area, of, dst, damage, alpha),
-            Fill::Cornered { texture, corners } => {
+            LayerFill::Colour(colour) => frame.draw_solid(dst, damage, *colour * alpha),
+            LayerFill::Texture(texture) => {
+                frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, alpha)
+            }
+            LayerFill::Picture { texture, area } => draw_part::<R>(frame, texture, *area, of, dst, damage, alpha),
+            LayerFill::Cornered { texture, corners } => {
                 let damaged = damage.to_vec();
                 let areas = corners.iter().map(|(_, area)| of.part(*area));
                 let inner = Rectangle::subtract_rects_many_in_place(damaged, areas);
@@ -351,12 +353,12 @@ where
 
 /// An element's rectangle in its scene, and the scene's transform onto the panel.
 #[derive(Clone, Copy)]
-struct Placed {
+struct PlacedElement {
     place: Rectangle<i32, Physical>,
-    lie: Lie,
+    lie: PanelTransform,
 }
 
-impl Placed {
+impl PlacedElement {
     /// Converts a part of the element from scene to panel orientation, relative to the element.
     fn part(self, part: Rectangle<i32, Physical>) -> Rectangle<i32, Physical> {
         self.lie.part(part, self.place.size)
@@ -366,7 +368,7 @@ impl Placed {
 /// Fills a rectangle with rounded corners.
 fn draw_panel<R: Renderer>(
     frame: &mut R::Frame<'_, '_>,
-    (area, hole, of): (Rounded, Rounded, Placed),
+    (area, hole, of): (RoundedRect, RoundedRect, PlacedElement),
     [red, green, blue, opacity]: [f32; 4],
     dst: Rectangle<i32, Physical>,
     damage: &[Rectangle<i32, Physical>],
@@ -387,7 +389,7 @@ fn draw_panel<R: Renderer>(
 fn draw_parts<R>(
     frame: &mut R::Frame<'_, '_>,
     parts: &[(R::TextureId, Rectangle<i32, Physical>)],
-    of: Placed,
+    of: PlacedElement,
     dst: Rectangle<i32, Physical>,
     damage: &[Rectangle<i32, Physical>],
     alpha: f32,
@@ -404,7 +406,7 @@ fn draw_part<R>(
     frame: &mut R::Frame<'_, '_>,
     texture: &R::TextureId,
     area: Rectangle<i32, Physical>,
-    of: Placed,
+    of: PlacedElement,
     dst: Rectangle<i32, Physical>,
     damage: &[Rectangle<i32, Physical>],
     alpha: f32,
@@ -434,6 +436,6 @@ where
         return Ok(());
     }
     let place = Rectangle::new(dst.loc + area.loc, area.size);
-    let transform = of.lie.texture(Turn::NORMAL);
+    let transform = of.lie.texture(OutputTransform::NORMAL);
     frame.render_texture_from_to(texture, whole, place, &damage, &[], transform, alpha)
 }

@@ -9,7 +9,7 @@ use upbeat_timing::time::Span;
 
 /// A fault to inject.
 #[derive(Debug)]
-pub enum Fault {
+pub enum GpuFault {
     /// Every frame takes long.
     Slow {
         /// Gets a message when a frame is begun.
@@ -39,20 +39,20 @@ pub enum Fault {
 
 /// Pending faults of a context.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub(super) struct PendingGpuFaults {
     slow: Option<(Sender<()>, Receiver<Span>)>,
-    next: VecDeque<Fault>,
+    next: VecDeque<GpuFault>,
     lost_reading: bool,
     readable: bool,
-    omen: Omen,
+    injected: InjectedFaults,
 }
 
 /// Faults of later contexts: (contexts that cannot be created, contexts lost with their first frame). Shared, because
 /// it outlives the context.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Omen(Arc<Mutex<(u32, u32)>>);
+pub(super) struct InjectedFaults(Arc<Mutex<(u32, u32)>>);
 
-impl Omen {
+impl InjectedFaults {
     fn set(&self, contexts: u32, frames: u32) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (contexts, frames);
     }
@@ -66,24 +66,24 @@ impl Omen {
     }
 
     /// Fails if the next context is not to be created.
-    pub fn of_context(&self) -> Result<(), RenderError> {
+    pub fn check_context(&self) -> Result<(), RenderError> {
         self.next(|(contexts, _)| contexts)
     }
 }
 
-impl Faults {
-    pub fn with(omen: Omen) -> Self {
-        Faults { omen, ..Faults::default() }
+impl PendingGpuFaults {
+    pub fn with(omen: InjectedFaults) -> Self {
+        PendingGpuFaults { injected: omen, ..PendingGpuFaults::default() }
     }
 
-    pub fn add(&mut self, fault: Fault) {
+    pub fn add(&mut self, fault: GpuFault) {
         match fault {
-            Fault::Slow { begun, go } => self.slow = Some((begun, go)),
-            Fault::LostReading => self.lost_reading = true,
-            Fault::Readable => self.readable = true,
-            Fault::Dead { contexts, frames } => {
-                self.omen.set(contexts, frames);
-                self.next.push_back(Fault::Lost);
+            GpuFault::Slow { begun, go } => self.slow = Some((begun, go)),
+            GpuFault::LostReading => self.lost_reading = true,
+            GpuFault::Readable => self.readable = true,
+            GpuFault::Dead { contexts, frames } => {
+                self.injected.set(contexts, frames);
+                self.next.push_back(GpuFault::Lost);
             }
             fault => self.next.push_back(fault),
         }
@@ -98,7 +98,7 @@ impl Faults {
     }
 
     /// The fault of the next frame; waits for the frame's injected duration.
-    pub fn next(&mut self) -> Happening {
+    pub fn next(&mut self) -> FrameFault {
         let mut took = None;
         if let Some((begun, go)) = &self.slow {
             // The receiver may be gone.
@@ -109,25 +109,27 @@ impl Faults {
             }
         }
         let next = self.next.pop_front();
-        let fault = next.or_else(|| self.omen.next(|(_, frames)| frames).err().map(|_| Fault::Lost));
-        Happening { fault, took }
+        let fault = next.or_else(|| self.injected.next(|(_, frames)| frames).err().map(|_| GpuFault::Lost));
+        FrameFault { fault, took }
     }
 }
 
 /// The fault of one frame.
-pub(super) struct Happening {
-    fault: Option<Fault>,
+pub(super) struct FrameFault {
+    fault: Option<GpuFault>,
     /// The injected duration to report.
     pub took: Option<Span>,
 }
 
-impl Happening {
-    pub fn happen(self) -> Result<(), RenderError> {
+impl FrameFault {
+    pub fn apply(self) -> Result<(), RenderError> {
         match self.fault {
-            None | Some(Fault::Slow { .. } | Fault::Dead { .. } | Fault::LostReading | Fault::Readable) => Ok(()),
-            Some(Fault::Fails) => Err(RenderError::Gles("a test injected this failure".to_owned())),
-            Some(Fault::Lost) => Err(RenderError::Lost("a test injected this loss".to_owned())),
-            Some(Fault::Panics) => panic!("a test injected this panic"),
+            None | Some(GpuFault::Slow { .. } | GpuFault::Dead { .. } | GpuFault::LostReading | GpuFault::Readable) => {
+                Ok(())
+            }
+            Some(GpuFault::Fails) => Err(RenderError::Gles("a test injected this failure".to_owned())),
+            Some(GpuFault::Lost) => Err(RenderError::Lost("a test injected this loss".to_owned())),
+            Some(GpuFault::Panics) => panic!("a test injected this panic"),
         }
     }
 }

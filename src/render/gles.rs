@@ -24,14 +24,14 @@ use smithay::backend::renderer::sync::SyncPoint;
 use smithay::backend::renderer::{Bind, Color32F, ExportMem, Frame as _, ImportDma, Offscreen, Renderer as _};
 use smithay::utils::{Buffer as BufferCoords, Rectangle, Size, Transform};
 
-use super::ahead::{Ahead, Copied, Lent};
 use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
 use super::element::SceneElement;
-use super::hardware::Facts;
-use super::import::{Caches, import};
-use super::in_parts::InParts;
-use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
+use super::hardware::DeviceFacts;
+use super::import::{ImportCaches, import};
+use super::partial_upload::PartialTextures;
+use super::upload_ahead::{UpcomingContent, UploadQueue, UploadedBytes};
+use super::{DrawnFrame, RenderError, RenderJob, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::scene::Scene;
@@ -46,10 +46,10 @@ const PROOF: i32 = 16;
 /// A renderer with an OpenGL ES context.
 pub(super) struct GlesPainter {
     renderer: GlesRenderer,
-    caches: Caches<GlesTexture>,
-    in_parts: InParts,
+    caches: ImportCaches<GlesTexture>,
+    in_parts: PartialTextures,
     backdrops: BackdropCache,
-    canvases: Canvases<Surfaces>,
+    canvases: Canvases<OutputTargets>,
     /// The display device whose buffers it draws into.
     device: Option<u64>,
     /// The device that it draws on.
@@ -58,7 +58,7 @@ pub(super) struct GlesPainter {
 
 /// Properties of a context.
 #[derive(Clone, Debug)]
-pub(super) struct Abilities {
+pub(super) struct ContextInfo {
     /// `GL_RENDERER`: OpenGL's name for the renderer.
     pub name: String,
     pub is_hardware: bool,
@@ -72,7 +72,7 @@ pub(super) struct Abilities {
     pub sources: Vec<DrmFormat>,
 }
 
-impl Abilities {
+impl ContextInfo {
     /// Formats, with modifiers, that it can draw into on device `number`: all of its formats on its own device,
     /// only linear buffers on another.
     pub fn target_formats(&self, number: u64) -> Vec<DrmFormat> {
@@ -87,11 +87,11 @@ impl Abilities {
 
 /// Render targets of one output.
 #[derive(Debug, Default)]
-struct Surfaces {
+struct OutputTargets {
     off_screen: Option<GlesRenderbuffer>,
     /// Damage of the last off-screen frames, the newest first.
     changes: VecDeque<Vec<PixelRect>>,
-    targets: Targets,
+    targets: BufferTargets,
 }
 
 /// Adds the newest frame's damage `change`, and returns the damage of a buffer that is `age` frames old.
@@ -111,9 +111,9 @@ fn changed(
 
 /// A display's buffers as dmabufs, each created once and dropped with its buffer.
 #[derive(Debug, Default)]
-struct Targets(Vec<(Weak<DeviceMemory>, Dmabuf)>);
+struct BufferTargets(Vec<(Weak<DeviceMemory>, Dmabuf)>);
 
-impl Targets {
+impl BufferTargets {
     fn of(&mut self, memory: &Arc<DeviceMemory>) -> Result<&mut Dmabuf, RenderError> {
         self.0.retain(|(known, _)| known.strong_count() > 0);
         let name = Arc::downgrade(memory);
@@ -147,8 +147,8 @@ impl GlesPainter {
         }
         Ok(GlesPainter {
             renderer,
-            caches: Caches::default(),
-            in_parts: InParts::default(),
+            caches: ImportCaches::default(),
+            in_parts: PartialTextures::default(),
             backdrops: BackdropCache::default(),
             canvases: Canvases::default(),
             device,
@@ -179,10 +179,14 @@ impl GlesPainter {
         name.ok().flatten().unwrap_or_default()
     }
 
-    pub(super) fn abilities(&mut self) -> Abilities {
-        Abilities {
-            is_hardware: Facts { renderer: self.name(), is_software: self.is_software(), ..Facts::default() }
-                .is_hardware(),
+    pub(super) fn context_info(&mut self) -> ContextInfo {
+        ContextInfo {
+            is_hardware: DeviceFacts {
+                renderer: self.name(),
+                is_software: self.is_software(),
+                ..DeviceFacts::default()
+            }
+            .is_hardware(),
             name: self.name(),
             device: self.device,
             node: self.node,
@@ -205,7 +209,7 @@ impl GlesPainter {
     }
 
     /// Draws a small off-screen picture to prove that the context works; the pixels are not checked.
-    pub(super) fn prove(&mut self) -> Result<(), RenderError> {
+    pub(super) fn test_draw(&mut self) -> Result<(), RenderError> {
         let size = Size::from((PROOF, PROOF));
         let mut target: GlesRenderbuffer = self.renderer.create_buffer(Fourcc::Xbgr8888, size).map_err(gles_error)?;
         let mut target = self.renderer.bind(&mut target).map_err(gles_error)?;
@@ -228,23 +232,23 @@ impl GlesPainter {
     }
 
     /// Uploads a piece of the queued content ahead. Returns the items to release.
-    pub(super) fn copy_ahead(&mut self, lent: &mut Lent, now: Instant) -> Vec<Ahead> {
+    pub(super) fn copy_ahead(&mut self, lent: &mut UploadQueue, now: Instant) -> Vec<UpcomingContent> {
         self.in_parts.copy_ahead(&mut self.renderer, lent, now)
     }
 
     /// Bytes uploaded so far.
-    pub(super) const fn copied(&self) -> Copied {
+    pub(super) const fn copied(&self) -> UploadedBytes {
         self.in_parts.copied()
     }
 
     /// Draws the job's scene into its buffer. Content queued in `lent` may be a part of the scene.
-    pub(super) fn draw(&mut self, job: &mut Job, lent: &[Ahead]) -> Result<Drawn, RenderError> {
-        let Job { scene, with_cursor, buffer, canvas } = job;
+    pub(super) fn draw(&mut self, job: &mut RenderJob, lent: &[UpcomingContent]) -> Result<DrawnFrame, RenderError> {
+        let RenderJob { scene, with_cursor, buffer, canvas } = job;
         self.caches.in_parts = self.in_parts.of(&mut self.renderer, scene, lent);
         let drawn = self.draw_into(scene, *with_cursor, buffer, canvas);
         match drawn {
-            Ok(_) => self.canvases.of(canvas).drew(buffer.slot),
-            Err(_) => self.canvases.spoil(canvas),
+            Ok(_) => self.canvases.of(canvas).frame_drawn(buffer.slot),
+            Err(_) => self.canvases.force_full_damage(canvas),
         }
         drawn
     }
@@ -255,7 +259,7 @@ impl GlesPainter {
         with_cursor: bool,
         buffer: &mut Buffer,
         canvas: &canvas::Canvas,
-    ) -> Result<Drawn, RenderError> {
+    ) -> Result<DrawnFrame, RenderError> {
         let GlesPainter { renderer, caches, backdrops, canvases, .. } = self;
         let canvas = canvases.of(canvas);
         let age = canvas.age(buffer);
@@ -283,15 +287,15 @@ fn draw_on_device(
     elements: &[SceneElement<'_, GlesTexture>],
     memory: &Arc<DeviceMemory>,
     age: usize,
-    canvas: &mut canvas::Drawn<Surfaces>,
-) -> Result<Drawn, RenderError> {
+    canvas: &mut canvas::CanvasState<OutputTargets>,
+) -> Result<DrawnFrame, RenderError> {
     let mut target = renderer.bind(canvas.targets.targets.of(memory)?).map_err(gles_error)?;
     let result = canvas
         .tracker
         .render_output(renderer, &mut target, age, elements, background(scene))
         .map_err(|error| RenderError::Gles(error.to_string()))?;
     let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
-    Ok(Drawn { damage, fence: fence(&result.sync)? })
+    Ok(DrawnFrame { damage, fence: fence(&result.sync)? })
 }
 
 /// Draws off screen, and copies the result.
@@ -301,17 +305,17 @@ fn draw_and_read_back(
     elements: &[SceneElement<'_, GlesTexture>],
     pixels: &mut PixelBuffer,
     age: usize,
-    canvas: &mut canvas::Drawn<Surfaces>,
-) -> Result<Drawn, RenderError> {
+    canvas: &mut canvas::CanvasState<OutputTargets>,
+) -> Result<DrawnFrame, RenderError> {
     let size = (pixels.width, pixels.height).into();
-    let Surfaces { off_screen, changes, .. } = &mut canvas.targets;
+    let OutputTargets { off_screen, changes, .. } = &mut canvas.targets;
     // The off-screen target always holds the newest frame, whatever the age of the display's buffer.
     let newest = usize::from(off_screen.as_ref().is_some_and(|target| target.size() == size));
     if newest == 0 {
         let target = Offscreen::<GlesRenderbuffer>::create_buffer(renderer, Fourcc::Xbgr8888, size);
         *off_screen = Some(target.map_err(gles_error)?);
     }
-    let Some(buffer) = off_screen.as_mut() else { return Ok(Drawn::default()) };
+    let Some(buffer) = off_screen.as_mut() else { return Ok(DrawnFrame::default()) };
     let mut target = renderer.bind(buffer).map_err(gles_error)?;
     let result = canvas
         .tracker
@@ -319,7 +323,7 @@ fn draw_and_read_back(
         .map_err(|error| RenderError::Gles(error.to_string()))?;
     let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
     read_back(renderer, &target, pixels)?;
-    Ok(Drawn { damage: changed(changes, damage, age, size), fence: None })
+    Ok(DrawnFrame { damage: changed(changes, damage, age, size), fence: None })
 }
 
 /// Copies the drawn pixels: as they are if the driver can read in the display's channel order, otherwise converted

@@ -16,7 +16,7 @@ const SOFTWARE_START: &str = "swr ";
 
 /// Properties of a device that might draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct DeviceFacts {
     /// Its node or its kernel driver, for messages.
     pub device: String,
     /// `GL_RENDERER`: OpenGL's name for the renderer.
@@ -25,7 +25,7 @@ pub(super) struct Facts {
     pub is_software: bool,
 }
 
-impl Facts {
+impl DeviceFacts {
     pub fn is_hardware(&self) -> bool {
         let name = self.renderer.to_lowercase();
         let names_the_cpu = SOFTWARE.iter().any(|word| name.contains(word)) || name.starts_with(SOFTWARE_START);
@@ -35,9 +35,9 @@ impl Facts {
 
 /// Why a device was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum RejectedDevice {
     /// Its driver draws with the CPU.
-    Software(Facts),
+    Software(DeviceFacts),
     /// It cannot be used at all.
     Failed {
         /// Its node or its kernel driver, for messages.
@@ -46,23 +46,25 @@ pub(super) enum Unfit {
     },
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for RejectedDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unfit::Software(facts) => write!(f, "{} draws with the CPU ({})", facts.device, facts.renderer),
-            Unfit::Failed { device, reason } => write!(f, "{device}: {reason}"),
+            RejectedDevice::Software(facts) => write!(f, "{} draws with the CPU ({})", facts.device, facts.renderer),
+            RejectedDevice::Failed { device, reason } => write!(f, "{device}: {reason}"),
         }
     }
 }
 
 /// Returns the first of `candidates` that draws in hardware, without evaluating further candidates. Each candidate is a
 /// device's properties with its renderer, or the reason why it cannot be used. The error lists why there is none.
-pub(super) fn choose<P>(candidates: impl IntoIterator<Item = Result<(Facts, P), Unfit>>) -> Result<P, String> {
+pub(super) fn choose<P>(
+    candidates: impl IntoIterator<Item = Result<(DeviceFacts, P), RejectedDevice>>,
+) -> Result<P, String> {
     let mut unfit: Vec<String> = Vec::new();
     for candidate in candidates {
         match candidate {
             Ok((facts, painter)) if facts.is_hardware() => return Ok(painter),
-            Ok((facts, _)) => unfit.push(Unfit::Software(facts).to_string()),
+            Ok((facts, _)) => unfit.push(RejectedDevice::Software(facts).to_string()),
             Err(reason) => unfit.push(reason.to_string()),
         }
     }
@@ -76,8 +78,8 @@ pub(super) fn choose<P>(candidates: impl IntoIterator<Item = Result<(Facts, P), 
 mod tests {
     use super::*;
 
-    fn facts(renderer: &str) -> Facts {
-        Facts { device: "renderD128".to_owned(), renderer: renderer.to_owned(), is_software: false }
+    fn facts(renderer: &str) -> DeviceFacts {
+        DeviceFacts { device: "renderD128".to_owned(), renderer: renderer.to_owned(), is_software: false }
     }
 
     #[test]
@@ -114,22 +116,23 @@ mod tests {
     }
 
     #[test]
-    fn what_egl_says_counts_whatever_the_name() {
-        assert!(!Facts { is_software: true, ..facts("V3D 4.2") }.is_hardware());
+    fn software_flag_of_egl_overrides_the_renderers_name() {
+        assert!(!DeviceFacts { is_software: true, ..facts("V3D 4.2") }.is_hardware());
     }
 
     #[test]
-    fn the_first_that_draws_in_hardware_is_chosen_and_no_other_looked_at() {
-        let broken = || Err(Unfit::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
+    fn first_hardware_device_is_chosen_without_probing_later_devices() {
+        let broken = || Err(RejectedDevice::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
         let candidates = [broken(), Ok((facts("llvmpipe (LLVM 15)"), 1)), Ok((facts("V3D 4.2"), 2))];
-        let never = std::iter::from_fn(|| -> Option<Result<(Facts, i32), Unfit>> { panic!("looked at") });
+        let never =
+            std::iter::from_fn(|| -> Option<Result<(DeviceFacts, i32), RejectedDevice>> { panic!("looked at") });
         assert_eq!(choose(candidates.into_iter().chain(never)), Ok(2));
     }
 
     #[test]
-    fn why_there_is_none_is_said_of_each() {
+    fn error_lists_why_each_device_was_rejected() {
         assert_eq!(choose::<()>([]), Err("there is no EGL device".to_owned()));
-        let broken = Err(Unfit::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
+        let broken = Err(RejectedDevice::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
         let sentence = choose([broken, Ok((facts("llvmpipe"), ()))]).unwrap_err();
         assert_eq!(sentence, "card0: no EGL; renderD128 draws with the CPU (llvmpipe)");
     }

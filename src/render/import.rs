@@ -11,12 +11,12 @@ use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Size};
 use smithay::wayland::compositor::SurfaceData;
 use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
 
-use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElement};
-use super::lie::Lie;
+use super::buffer_test::is_finished;
+use super::element::{CursorElement, EffectElement, LayerElement, LayerFill, SceneElement};
 use super::panel;
+use super::panel_transform::PanelTransform;
 use super::picture_cache::PictureCache;
 use super::shadow_cache::ShadowCache;
-use super::source::is_finished;
 use crate::backend::PixelBuffer;
 use crate::guard;
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
@@ -37,7 +37,12 @@ impl<T> Default for CursorCache<T> {
 }
 
 impl<T: Clone> CursorCache<T> {
-    fn element<'a, R>(&mut self, renderer: &mut R, cursor: &'a CursorLayer, lie: Lie) -> Option<SceneElement<'a, T>>
+    fn element<'a, R>(
+        &mut self,
+        renderer: &mut R,
+        cursor: &'a CursorLayer,
+        lie: PanelTransform,
+    ) -> Option<SceneElement<'a, T>>
     where
         R: ImportMem<TextureId = T>,
     {
@@ -72,18 +77,18 @@ impl<T> Default for SnapshotCache<T> {
 }
 
 impl<T: Clone> SnapshotCache<T> {
-    fn texture<R>(&mut self, renderer: &mut R, snapshot: &Snapshot, buffer: &WlBuffer) -> Option<Fill<T>>
+    fn texture<R>(&mut self, renderer: &mut R, snapshot: &Snapshot, buffer: &WlBuffer) -> Option<LayerFill<T>>
     where
         R: Renderer<TextureId = T> + ImportAll,
     {
         let name = Arc::downgrade(&snapshot.0);
         if let Some((_, texture)) = self.0.iter().find(|(known, _)| known.ptr_eq(&name)) {
-            return Some(Fill::Texture(texture.clone()));
+            return Some(LayerFill::Texture(texture.clone()));
         }
         // Not cached under the surface, because the surface may be mapped again with other content.
         let texture = read(renderer.import_buffer(buffer, None, &[]))?;
         self.0.push((name, texture.clone()));
-        Some(Fill::Texture(texture))
+        Some(LayerFill::Texture(texture))
     }
 
     fn forget_gone(&mut self) {
@@ -93,7 +98,7 @@ impl<T: Clone> SnapshotCache<T> {
 
 /// Caches of imported textures.
 #[derive(Debug)]
-pub(super) struct Caches<T> {
+pub(super) struct ImportCaches<T> {
     cursors: CursorCache<T>,
     snapshots: SnapshotCache<T>,
     shadows: ShadowCache<T>,
@@ -104,9 +109,9 @@ pub(super) struct Caches<T> {
     must_not_wait: bool,
 }
 
-impl<T> Default for Caches<T> {
+impl<T> Default for ImportCaches<T> {
     fn default() -> Self {
-        Caches {
+        ImportCaches {
             cursors: CursorCache::default(),
             snapshots: SnapshotCache::default(),
             shadows: ShadowCache::default(),
@@ -117,10 +122,10 @@ impl<T> Default for Caches<T> {
     }
 }
 
-impl<T> Caches<T> {
+impl<T> ImportCaches<T> {
     /// For a renderer on the CPU: it would wait itself, where a GPU waits for the fence.
     pub fn without_waiting() -> Self {
-        Caches { must_not_wait: true, ..Caches::default() }
+        ImportCaches { must_not_wait: true, ..ImportCaches::default() }
     }
 }
 
@@ -131,13 +136,13 @@ pub(super) fn import<'a, R>(
     scene: &'a Scene,
     with_cursor: bool,
     region: Option<&[Rectangle<i32, Physical>]>,
-    caches: &mut Caches<R::TextureId>,
+    caches: &mut ImportCaches<R::TextureId>,
 ) -> (Vec<SceneElement<'a, R::TextureId>>, bool)
 where
     R: Renderer + ImportAll + ImportMem,
     R::TextureId: Texture + Clone + Send + 'static,
 {
-    let (cursor, lie) = (scene.cursor.as_ref().filter(|_| with_cursor), Lie::of(scene));
+    let (cursor, lie) = (scene.cursor.as_ref().filter(|_| with_cursor), PanelTransform::of(scene));
     let is_drawn =
         |place: Rectangle<i32, Physical>| region.is_none_or(|rects| rects.iter().any(|rect| rect.overlaps(place)));
     let mut is_complete = true;
@@ -172,14 +177,14 @@ where
 fn effect<'a, R>(
     renderer: &mut R,
     effect: &'a Effect,
-    lie: Lie,
-    caches: &mut Caches<R::TextureId>,
+    lie: PanelTransform,
+    caches: &mut ImportCaches<R::TextureId>,
 ) -> SceneElement<'a, R::TextureId>
 where
     R: Renderer + ImportMem,
     R::TextureId: Texture + Clone + 'static,
 {
-    let Caches { shadows, pictures, .. } = caches;
+    let ImportCaches { shadows, pictures, .. } = caches;
     let (parts, look) = match &effect.kind {
         EffectKind::Blur { .. } => (Vec::new(), 0),
         EffectKind::Shadow { window, reach } => {
@@ -191,7 +196,7 @@ where
     SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look), lie })
 }
 
-fn fill<R>(renderer: &mut R, layer: &Layer, caches: &mut Caches<R::TextureId>) -> Option<Fill<R::TextureId>>
+fn fill<R>(renderer: &mut R, layer: &Layer, caches: &mut ImportCaches<R::TextureId>) -> Option<LayerFill<R::TextureId>>
 where
     R: Renderer + ImportAll,
     R::TextureId: Texture + Clone + 'static,
@@ -199,13 +204,13 @@ where
     let buffer = layer.buffer.as_ref()?;
     if let Ok(pixel) = get_single_pixel_buffer(buffer) {
         let [red, green, blue, alpha] = pixel.rgba32f();
-        return Some(Fill::Colour(Color32F::new(red, green, blue, alpha)));
+        return Some(LayerFill::Colour(Color32F::new(red, green, blue, alpha)));
     }
     if let Some(snapshot) = &layer.snapshot {
         return caches.snapshots.texture(renderer, snapshot, buffer);
     }
     if let Some((_, texture)) = caches.in_parts.iter().find(|(surface, _)| *surface == layer.surface) {
-        return Some(Fill::Texture(texture.clone()));
+        return Some(LayerFill::Texture(texture.clone()));
     }
     let context = renderer.context_id();
     let imported = guard::with_states(&layer.surface, |states| {
@@ -216,7 +221,7 @@ where
         }
         renderer.import_buffer(buffer, Some(states), &damage)
     });
-    read(imported).map(Fill::Texture)
+    read(imported).map(LayerFill::Texture)
 }
 
 fn read<T, E: std::fmt::Debug>(imported: Option<Result<T, E>>) -> Option<T> {
@@ -224,7 +229,7 @@ fn read<T, E: std::fmt::Debug>(imported: Option<Result<T, E>>) -> Option<T> {
 }
 
 /// The commit up to which a renderer has imported a surface. GLES uploads only the damage since then.
-struct Seen<T: Texture>(Mutex<Option<(ContextId<T>, CommitCounter)>>);
+struct ImportedCommit<T: Texture>(Mutex<Option<(ContextId<T>, CommitCounter)>>);
 
 /// Damage since this renderer last imported the surface.
 fn unseen_damage<T: Texture + 'static>(
@@ -232,8 +237,8 @@ fn unseen_damage<T: Texture + 'static>(
     layer: &Layer,
     context: ContextId<T>,
 ) -> Vec<Rectangle<i32, BufferCoords>> {
-    states.data_map.insert_if_missing_threadsafe(|| Seen::<T>(Mutex::new(None)));
-    let Some(seen) = states.data_map.get::<Seen<T>>() else { return Vec::new() };
+    states.data_map.insert_if_missing_threadsafe(|| ImportedCommit::<T>(Mutex::new(None)));
+    let Some(seen) = states.data_map.get::<ImportedCommit<T>>() else { return Vec::new() };
     let mut seen = seen.0.lock().unwrap_or_else(PoisonError::into_inner);
     let before = seen.replace((context.clone(), layer.commit()));
     let since = before.filter(|(known, _)| *known == context).map(|(_, commit)| commit);

@@ -13,9 +13,9 @@ use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Tex
 use smithay::reexports::pixman::Image;
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
-use super::element::{Fill, LayerElement, SceneElement};
+use super::element::{LayerElement, LayerFill, SceneElement};
 use super::{edges, rounded};
-use crate::scene::{Layer, Rounded, Scene};
+use crate::scene::{Layer, RoundedRect, Scene};
 
 /// Largest product of position and downscaling that pixman's transforms hold, with some room for additions.
 const LARGEST_PLACE: f64 = 16_000.0;
@@ -29,12 +29,12 @@ pub(super) fn prepare(
     let screen = Rectangle::from_size(scene.size);
     elements.retain_mut(|element| {
         let SceneElement::Layer(element) = element else { return true };
-        let Fill::Texture(texture) = &element.fill else { return true };
+        let LayerFill::Texture(texture) = &element.fill else { return true };
         if !needs_picture(element) {
             let (layer, texture) = (element.layer, texture.clone());
             let corners = corners_and_edges(renderer, layer, &texture, screen);
             if !corners.is_empty() {
-                element.fill = Fill::Cornered { texture, corners };
+                element.fill = LayerFill::Cornered { texture, corners };
             }
             return true;
         }
@@ -44,7 +44,7 @@ pub(super) fn prepare(
         match picture(renderer, element.layer, texture, seen) {
             Ok(texture) => {
                 let area = Rectangle::new(seen.loc - element.layer.target.loc, seen.size);
-                element.fill = Fill::Picture { texture, area };
+                element.fill = LayerFill::Picture { texture, area };
                 true
             }
             Err(error) => {
@@ -77,7 +77,7 @@ fn corners_and_edges(
         let seen = part.intersection(layer.target)?.intersection(screen)?;
         (!seen.is_empty()).then_some(seen)
     };
-    let corners: Vec<_> = layer.clip.iter().flat_map(Rounded::corners).filter_map(seen).collect();
+    let corners: Vec<_> = layer.clip.iter().flat_map(RoundedRect::corners).filter_map(seen).collect();
     let edges = Rectangle::subtract_rects_many(edges::bands(layer), corners.iter().copied());
     let drawn = |seen: Rectangle<i32, Physical>| {
         let picture = picture(renderer, layer, texture, seen);

@@ -5,10 +5,10 @@
 //! It draws into a display's buffers if it can, otherwise it reads back, on a thread of its own (`thread`) that the
 //! main thread never waits for.
 
-mod ahead;
+mod abandoned_threads;
 mod backdrop;
+mod buffer_test;
 mod canvas;
-mod changes;
 mod damage;
 mod device;
 mod edges;
@@ -17,22 +17,22 @@ mod fault;
 mod gles;
 mod hardware;
 mod import;
-mod in_parts;
 mod intermediate;
-mod left;
-mod lie;
-mod moving;
 mod off_screen;
 mod panel;
+mod panel_transform;
+mod partial_upload;
+mod pending_context;
 mod picture_cache;
 mod pixman;
-mod prospect;
+mod renderer_choice;
 mod retry;
 mod rounded;
+mod scene_changes;
 mod shadow_cache;
-mod source;
 mod thread;
 mod threaded;
+mod upload_ahead;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -45,22 +45,22 @@ use smithay::utils::{Physical, Rectangle};
 
 use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
-pub use ahead::{Ahead, Copied, MOST_AHEAD};
+pub use buffer_test::BufferTestAnswer;
 pub use canvas::Canvas;
-pub use changes::Changes;
 pub(crate) use element::{damage_since, source};
-pub use fault::Fault;
+pub use fault::GpuFault;
 use gles::GlesPainter;
-pub use moving::SLOW;
 pub use off_screen::OffScreen;
+pub use pending_context::{ContextResult, PendingContext, ProvenContext};
 use pixman::PixmanPainter;
-pub use prospect::{Outcome, Prospect, Proven};
+pub use renderer_choice::SLOW;
 pub(crate) use rounded::faded;
-pub use source::Answer;
-use thread::Make;
-use threaded::Turn;
-pub use threaded::{Gles, Targets};
+pub use scene_changes::SceneChanges;
+use thread::MakeContext;
+use threaded::ContextRecovery;
+pub use threaded::{Gles, RenderTargets};
 use upbeat_timing::time::Span;
+pub use upload_ahead::{MOST_AHEAD, UpcomingContent, UploadedBytes};
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +84,7 @@ pub enum Renderer {
 
 /// The renderer after a context was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovered {
+pub enum RecoveredRenderer {
     /// OpenGL ES in a new context.
     Fresh,
     /// Pixman, with the CPU.
@@ -97,7 +97,7 @@ pub enum Recovered {
 
 /// How a software driver of OpenGL ES (one that draws with the CPU) serves a display device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Software {
+pub enum SoftwareDriver {
     /// It draws off screen, in memory of the process, and the result is copied. This is no slower, because a
     /// display's memory is slow to read. And it survives the removal of the device: Mesa maps a display's buffer
     /// for every frame, and writes to the failed mapping without a check when the device is gone.
@@ -109,11 +109,11 @@ pub enum Software {
 
 /// Unique number of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct JobId(u64);
+pub struct RenderJobId(u64);
 
 /// A frame to be drawn.
 #[derive(Debug)]
-pub struct Job {
+pub struct RenderJob {
     pub scene: Arc<Scene>,
     /// Draw the cursor, because the display has no plane for it.
     pub with_cursor: bool,
@@ -124,25 +124,25 @@ pub struct Job {
 
 /// A job that was drawn, or whose drawing failed.
 #[derive(Debug)]
-pub struct Finished {
-    pub id: JobId,
+pub struct FinishedJob {
+    pub id: RenderJobId,
     /// The whole job, so that its buffers are released on the main thread.
-    pub job: Job,
-    pub result: Result<Drawn, RenderError>,
+    pub job: RenderJob,
+    pub result: Result<DrawnFrame, RenderError>,
     /// Drawing time on the render thread; `None` for a renderer without a thread.
     pub took: Option<Span>,
 }
 
 /// Result of drawing a frame.
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct DrawnFrame {
     /// Damage since the previous frame.
     pub damage: Vec<PixelRect>,
     /// Signals when drawing is done; `None` if it is done.
     pub fence: Option<OwnedFd>,
 }
 
-impl Drawn {
+impl DrawnFrame {
     /// Number of damaged pixels.
     pub fn area(&self) -> u64 {
         self.damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum()
@@ -157,30 +157,30 @@ impl Renderer {
 
     /// Draws with OpenGL ES off screen: with a GPU, or on the software device, which every machine with Mesa has.
     pub fn gles() -> Result<Self, RenderError> {
-        Self::gles_with(Software::OffScreen)
+        Self::gles_with(SoftwareDriver::OffScreen)
     }
 
     /// The same for tests without a GPU: after a move to a display device, the software driver, too, draws into the
-    /// displays' own buffers ([`Software::InPlace`]).
+    /// displays' own buffers ([`SoftwareDriver::InPlace`]).
     pub fn gles_in_place() -> Result<Self, RenderError> {
-        Self::gles_with(Software::InPlace)
+        Self::gles_with(SoftwareDriver::InPlace)
     }
 
     /// OpenGL ES off screen without Pixman as a fallback, for tests of events on display devices.
     #[doc(hidden)]
     pub fn gles_alone() -> Result<Self, RenderError> {
-        let make: Make = Arc::new(GlesPainter::off_screen);
-        Ok(Renderer::Gles(Box::new(Gles::start(make, Software::OffScreen, true)?)))
+        let make: MakeContext = Arc::new(GlesPainter::off_screen);
+        Ok(Renderer::Gles(Box::new(Gles::start(make, SoftwareDriver::OffScreen, true)?)))
     }
 
-    fn gles_with(software: Software) -> Result<Self, RenderError> {
-        let make: Make = Arc::new(GlesPainter::off_screen);
+    fn gles_with(software: SoftwareDriver) -> Result<Self, RenderError> {
+        let make: MakeContext = Arc::new(GlesPainter::off_screen);
         Ok(Renderer::Gles(Box::new(Gles::start(make, software, false)?)))
     }
 
     /// The formats that it can draw into on display devices, for use on another thread; `None` if it never draws
     /// into displays' buffers.
-    pub fn targets(&self) -> Option<Targets> {
+    pub fn targets(&self) -> Option<RenderTargets> {
         match self {
             Renderer::Pixman(_) => None,
             Renderer::Gles(gles) => Some(gles.targets()),
@@ -197,7 +197,7 @@ impl Renderer {
 
     /// Tests whether it can read this buffer. `answer` is called at once, or later on another thread. `wake` is
     /// pinged if a lost context delays the answer.
-    pub fn try_source(&mut self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: Answer) {
+    pub fn try_source(&mut self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: BufferTestAnswer) {
         match self {
             Renderer::Pixman(_) => answer(PixmanPainter::try_source(dmabuf).map_err(|error| error.to_string())),
             Renderer::Gles(gles) => gles.try_source(dmabuf, wake, answer),
@@ -206,7 +206,7 @@ impl Renderer {
 
     /// Draws the job's scene into its buffer. Pixman returns the finished job. GLES returns a job id and pings
     /// `wake` when the job is [`finished`](Self::finished). `urgent`: before jobs that have not begun.
-    pub fn start(&mut self, job: Job, urgent: bool, wake: Option<Ping>) -> Result<Finished, JobId> {
+    pub fn start(&mut self, job: RenderJob, urgent: bool, wake: Option<Ping>) -> Result<FinishedJob, RenderJobId> {
         match self {
             Renderer::Pixman(painter) => Ok(painter.draw(job)),
             Renderer::Gles(gles) => Err(gles.draw(job, urgent, wake)),
@@ -214,36 +214,36 @@ impl Renderer {
     }
 
     /// Whether shared memory must be uploaded before it can be drawn; Pixman reads it in place.
-    pub const fn copies(&self) -> bool {
+    pub const fn must_upload(&self) -> bool {
         matches!(self, Renderer::Gles(_))
     }
 
     /// Uploads content that will be visible soon, at most [`MOST_AHEAD`] bytes with a frame. `wake` is pinged when
     /// a turn must release finished items.
-    pub fn announce(&self, ahead: Vec<Ahead>, wake: Option<Ping>) {
+    pub fn announce(&self, ahead: Vec<UpcomingContent>, wake: Option<Ping>) {
         if let Renderer::Gles(gles) = self {
             gles.thread.announce(ahead, wake);
         }
     }
 
     /// Releases announced content that is uploaded or no longer needed.
-    pub fn let_go(&mut self) {
+    pub fn release_uploaded(&mut self) {
         if let Renderer::Gles(gles) = self {
-            gles.thread.let_go();
+            gles.thread.release_uploaded();
         }
     }
 
     /// Bytes of announced content uploaded so far, for tests.
     #[doc(hidden)]
-    pub fn copied(&self) -> Copied {
+    pub fn copied(&self) -> UploadedBytes {
         match self {
-            Renderer::Pixman(_) => Copied::default(),
+            Renderer::Pixman(_) => UploadedBytes::default(),
             Renderer::Gles(gles) => gles.thread.copied(),
         }
     }
 
     /// The next finished job, in the order of drawing.
-    pub fn finished(&mut self) -> Option<Finished> {
+    pub fn finished(&mut self) -> Option<FinishedJob> {
         match self {
             Renderer::Pixman(painter) => painter.finished(),
             Renderer::Gles(gles) => gles.finished(),
@@ -253,16 +253,16 @@ impl Renderer {
     /// Replaces the renderer after a context was lost: by a new context on a new thread, or by Pixman if the last
     /// new context was lost soon, too. If Pixman cannot draw into the displays' buffers, a new context is created,
     /// each time later (`retry`). `refresh`: the refresh interval of the fastest display. `wake` is pinged when a
-    /// context is [back](Recovered::Back) or lost again. `None`: no context was lost. Pending jobs are still
+    /// context is [back](RecoveredRenderer::Back) or lost again. `None`: no context was lost. Pending jobs are still
     /// returned by [`finished`](Self::finished), as failed.
-    pub fn recover(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<Recovered>, RenderError> {
+    pub fn recover(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<RecoveredRenderer>, RenderError> {
         let Renderer::Gles(gles) = self else { return Ok(None) };
-        match gles.turn(refresh, wake)? {
+        match gles.recover_context(refresh, wake)? {
             None => return Ok(None),
-            Some(Turn::Fresh) => return Ok(Some(Recovered::Fresh)),
-            Some(Turn::Gone) => return Ok(Some(Recovered::Gone)),
-            Some(Turn::Back) => return Ok(Some(Recovered::Back)),
-            Some(Turn::Leave) => {}
+            Some(ContextRecovery::Fresh) => return Ok(Some(RecoveredRenderer::Fresh)),
+            Some(ContextRecovery::Waiting) => return Ok(Some(RecoveredRenderer::Gone)),
+            Some(ContextRecovery::Back) => return Ok(Some(RecoveredRenderer::Back)),
+            Some(ContextRecovery::UsePixman) => {}
         }
         let mut pixman = PixmanPainter::new()?;
         pixman.stands_in = gles.stood_in_for.then(|| (gles.software, "OpenGL ES was lost repeatedly".to_owned()));
@@ -270,11 +270,11 @@ impl Renderer {
         if let (Renderer::Gles(old), Renderer::Pixman(painter)) = (old, self) {
             painter.take_over(old.end());
         }
-        Ok(Some(Recovered::Pixman))
+        Ok(Some(RecoveredRenderer::Pixman))
     }
 
     /// Takes back a job whose drawing has not begun.
-    pub fn take_back(&mut self, id: JobId) -> Option<Job> {
+    pub fn take_back(&mut self, id: RenderJobId) -> Option<RenderJob> {
         match self {
             Renderer::Pixman(_) => None,
             Renderer::Gles(gles) => gles.thread.take_back(id),
@@ -287,7 +287,7 @@ impl Renderer {
     }
 
     /// Draws a frame and waits for it. An error means that the frame was lost with the thread.
-    pub fn draw(&mut self, job: Job) -> Result<Finished, RenderError> {
+    pub fn draw(&mut self, job: RenderJob) -> Result<FinishedJob, RenderError> {
         match self {
             Renderer::Pixman(painter) => Ok(painter.draw(job)),
             Renderer::Gles(gles) => gles.thread.draw_now(job),
@@ -296,9 +296,9 @@ impl Renderer {
 
     /// Injects a fault into the render thread, for tests.
     #[doc(hidden)]
-    pub fn disturb(&self, fault: Fault) {
+    pub fn inject_fault(&self, fault: GpuFault) {
         if let Renderer::Gles(gles) = self {
-            gles.thread.disturb(fault);
+            gles.thread.inject_fault(fault);
         }
     }
 }

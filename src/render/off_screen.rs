@@ -8,7 +8,7 @@ use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
 use smithay::reexports::pixman::{FormatCode, Image};
 use smithay::utils::{Physical, Rectangle};
 
-use super::import::{Caches, import};
+use super::import::{ImportCaches, import};
 use super::{RenderError, background, damage, intermediate, pixman_error};
 use crate::backend::PixelBuffer;
 use crate::scene::Scene;
@@ -19,7 +19,7 @@ const BAND_PIXELS: i32 = 64 * 1024;
 /// Draws with the CPU, independent of the renderer of displays.
 pub struct OffScreen {
     renderer: PixmanRenderer,
-    caches: Caches<PixmanTexture>,
+    caches: ImportCaches<PixmanTexture>,
 }
 
 impl OffScreen {
@@ -28,7 +28,10 @@ impl OffScreen {
     /// # Errors
     /// [`RenderError::Pixman`] if pixman cannot be used.
     pub fn new() -> Result<Self, RenderError> {
-        Ok(OffScreen { renderer: PixmanRenderer::new().map_err(pixman_error)?, caches: Caches::without_waiting() })
+        Ok(OffScreen {
+            renderer: PixmanRenderer::new().map_err(pixman_error)?,
+            caches: ImportCaches::without_waiting(),
+        })
     }
 
     /// Draws all of `scene` with its cursor, if it has one.

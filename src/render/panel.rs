@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use smithay::utils::{Physical, Rectangle};
 
-use crate::scene::Rounded;
+use crate::scene::RoundedRect;
 
 /// Number of coverage steps at an edge.
 const STEPS: f32 = FULL as f32;
@@ -15,7 +15,7 @@ const FULL: u8 = 8;
 
 /// The part of a panel in which nothing is drawn, as rectangles relative to the panel: the hole without its rounded
 /// corners.
-pub(super) fn free(hole: Rounded) -> [Rectangle<i32, Physical>; 2] {
+pub(super) fn free(hole: RoundedRect) -> [Rectangle<i32, Physical>; 2] {
     let (Rectangle { loc, size }, side) = (hole.rect, hole.radius.max(0));
     let across = Rectangle::new((loc.x, loc.y + side).into(), (size.w, (size.h - 2 * side).max(0)).into());
     let down = Rectangle::new((loc.x + side, loc.y).into(), ((size.w - 2 * side).max(0), size.h).into());
@@ -24,13 +24,13 @@ pub(super) fn free(hole: Rounded) -> [Rectangle<i32, Physical>; 2] {
 
 /// Rectangles, relative to the panel, by coverage: 0 to 1. Of the hole only its rounded corners are left out; [`free`]
 /// gives the rest.
-pub(super) fn parts(area: Rounded, hole: Rounded) -> Vec<(f32, Vec<Rectangle<i32, Physical>>)> {
+pub(super) fn parts(area: RoundedRect, hole: RoundedRect) -> Vec<(f32, Vec<Rectangle<i32, Physical>>)> {
     let size = area.rect.size;
     let whole = Rectangle::from_size(size);
     if area.radius <= 0 {
         return vec![(1.0, vec![whole])];
     }
-    let (area, radius) = (Rounded { rect: whole, ..area }, area.radius);
+    let (area, radius) = (RoundedRect { rect: whole, ..area }, area.radius);
     let step_at = |x: i32, y: i32| {
         let left_out = if hole.radius > 0 { hole.coverage(x, y) } else { 0.0 };
         ((area.coverage(x, y) - left_out).max(0.0) * STEPS).round() as u8
@@ -62,7 +62,7 @@ pub(super) fn parts(area: Rounded, hole: Rounded) -> Vec<(f32, Vec<Rectangle<i32
 }
 
 /// Hash of the look, without size and position.
-pub(super) fn look(area: Rounded, hole: Rounded, colour: [f32; 4]) -> usize {
+pub(super) fn look(area: RoundedRect, hole: RoundedRect, colour: [f32; 4]) -> usize {
     let mut hasher = std::hash::DefaultHasher::new();
     let Rectangle { loc, size } = hole.rect;
     (area.radius, hole.radius, colour.map(f32::to_bits), (loc.x, loc.y), (size.w, size.h)).hash(&mut hasher);
@@ -78,9 +78,9 @@ mod tests {
         #[test]
         fn every_pixel_is_filled_once_and_as_much_as_lies_inside(w in 1..60, h in 1..60, radius in 0..40_i32) {
             let radius = radius.min(w / 2).min(h / 2);
-            let area = Rounded { rect: Rectangle::new((7, -3).into(), (w, h).into()), radius };
+            let area = RoundedRect { rect: Rectangle::new((7, -3).into(), (w, h).into()), radius };
             let mut filled = vec![0.0_f32; (w * h) as usize];
-            for (coverage, parts) in parts(area, Rounded::default()) {
+            for (coverage, parts) in parts(area, RoundedRect::default()) {
                 for part in parts {
                     for y in part.loc.y..part.loc.y + part.size.h {
                         for x in part.loc.x..part.loc.x + part.size.w {
@@ -103,9 +103,9 @@ mod tests {
         #[test]
         fn an_edge_is_filled_as_much_as_lies_inside_and_not_in_its_hole(w in 20..60, h in 20..60, width in 1..4, radius in 1..8_i32) {
             let rect = Rectangle::from_size((w, h).into());
-            let area = Rounded { rect, radius: radius + width };
+            let area = RoundedRect { rect, radius: radius + width };
             let inner = Rectangle::new((width, width).into(), (w - 2 * width, h - 2 * width).into());
-            let hole = Rounded { rect: inner, radius };
+            let hole = RoundedRect { rect: inner, radius };
             let mut filled = vec![0.0_f32; (w * h) as usize];
             for (coverage, parts) in parts(area, hole) {
                 for part in Rectangle::subtract_rects_many(parts, free(hole)) {

@@ -8,7 +8,7 @@ use smithay::backend::renderer::{ImportMem, Renderer};
 use smithay::utils::{Physical, Rectangle, Size};
 
 use crate::backend::PixelBuffer;
-use crate::scene::Picture;
+use crate::scene::EffectPicture;
 
 #[derive(Debug)]
 pub(super) struct PictureCache<T>(Vec<(usize, Weak<PixelBuffer>, T)>);
@@ -25,7 +25,7 @@ impl<T: Clone> PictureCache<T> {
     }
 
     /// The picture's texture and its rectangle; empty if it cannot be imported.
-    pub(super) fn part<R>(&mut self, renderer: &mut R, picture: &Picture) -> Vec<(T, Rectangle<i32, Physical>)>
+    pub(super) fn part<R>(&mut self, renderer: &mut R, picture: &EffectPicture) -> Vec<(T, Rectangle<i32, Physical>)>
     where
         R: Renderer<TextureId = T> + ImportMem,
     {

@@ -6,13 +6,14 @@ use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
 use smithay::backend::renderer::{Bind, ImportDma};
 use smithay::reexports::pixman::{FormatCode, Image};
 
+use super::abandoned_threads::AbandonedThreads;
 use super::canvas::Canvases;
-use super::damage::{self, Parts, SceneDamage};
-use super::import::{Caches, import};
-use super::left::Left;
+use super::damage::{self, ComparedParts, SceneDamage};
+use super::import::{ImportCaches, import};
 use super::thread::RenderThread;
 use super::{
-    Canvas, Drawn, Finished, Job, JobId, RenderError, Software, background, intermediate, pixman_error, to_rects,
+    Canvas, DrawnFrame, FinishedJob, RenderError, RenderJob, RenderJobId, SoftwareDriver, background, intermediate,
+    pixman_error, to_rects,
 };
 use crate::backend::{Buffer, BufferStorage};
 use crate::scene::Scene;
@@ -23,20 +24,26 @@ const DMA_BUF: u64 = 0x444d_4142;
 /// Draws with the CPU, through pixman.
 pub struct PixmanPainter {
     renderer: PixmanRenderer,
-    caches: Caches<PixmanTexture>,
+    caches: ImportCaches<PixmanTexture>,
     canvases: Canvases<(), SceneDamage>,
     /// Jobs that were pending when OpenGL ES was lost.
-    left: Left,
+    left: AbandonedThreads,
     /// Set if a GPU is to take over when one is available: the allowed kind of driver, and why none is in use.
     /// `None`: Pixman was chosen.
-    pub(super) stands_in: Option<(Software, String)>,
+    pub(super) stands_in: Option<(SoftwareDriver, String)>,
 }
 
 impl PixmanPainter {
     pub(super) fn new() -> Result<Self, RenderError> {
         let renderer = PixmanRenderer::new().map_err(pixman_error)?;
-        let caches = Caches::without_waiting();
-        Ok(PixmanPainter { renderer, caches, canvases: Canvases::default(), left: Left::default(), stands_in: None })
+        let caches = ImportCaches::without_waiting();
+        Ok(PixmanPainter {
+            renderer,
+            caches,
+            canvases: Canvases::default(),
+            left: AbandonedThreads::default(),
+            stands_in: None,
+        })
     }
 
     /// Dmabuf formats that it can read.
@@ -65,22 +72,22 @@ impl PixmanPainter {
     }
 
     /// Takes over the pending jobs and buffer tests of a lost renderer.
-    pub(super) fn take_over(&mut self, left: Left) {
+    pub(super) fn take_over(&mut self, left: AbandonedThreads) {
         self.left = left;
     }
 
     /// Ends a thread that is not used, without waiting.
     pub(super) fn give_up(&mut self, thread: RenderThread) {
-        self.left.give_up(thread);
+        self.left.close_thread(thread);
     }
 
     /// Hands the pending jobs of lost renderers over to the next renderer.
-    pub(super) fn leave(&mut self) -> Left {
+    pub(super) fn leave(&mut self) -> AbandonedThreads {
         std::mem::take(&mut self.left)
     }
 
     /// The next job that a lost renderer has returned.
-    pub(super) fn finished(&mut self) -> Option<Finished> {
+    pub(super) fn finished(&mut self) -> Option<FinishedJob> {
         let left = self.left.next();
         for test in self.left.take_tests() {
             let result = Self::try_source(&test.dmabuf);
@@ -90,14 +97,14 @@ impl PixmanPainter {
     }
 
     /// Draws the job's scene into its buffer.
-    pub(super) fn draw(&mut self, mut job: Job) -> Finished {
-        let Job { scene, with_cursor, buffer, canvas } = &mut job;
+    pub(super) fn draw(&mut self, mut job: RenderJob) -> FinishedJob {
+        let RenderJob { scene, with_cursor, buffer, canvas } = &mut job;
         let result = self.draw_into(scene, *with_cursor, buffer, canvas);
         match result {
-            Ok(_) => self.canvases.of(canvas).drew(buffer.slot),
-            Err(_) => self.canvases.spoil(canvas),
+            Ok(_) => self.canvases.of(canvas).frame_drawn(buffer.slot),
+            Err(_) => self.canvases.force_full_damage(canvas),
         }
-        Finished { id: JobId::default(), job, result, took: None }
+        FinishedJob { id: RenderJobId::default(), job, result, took: None }
     }
 
     fn draw_into(
@@ -106,7 +113,7 @@ impl PixmanPainter {
         with_cursor: bool,
         buffer: &mut Buffer,
         canvas: &Canvas,
-    ) -> Result<Drawn, RenderError> {
+    ) -> Result<DrawnFrame, RenderError> {
         let age = self.canvases.of(canvas).age(buffer);
         match &mut buffer.storage {
             BufferStorage::Memory(pixels) => {
@@ -133,7 +140,7 @@ impl PixmanPainter {
         (pixels, (width, height), stride): (&mut [u32], (i32, i32), usize),
         age: usize,
         canvas: &Canvas,
-    ) -> Result<Drawn, RenderError> {
+    ) -> Result<DrawnFrame, RenderError> {
         let (width, height) = (width.unsigned_abs() as usize, height.unsigned_abs() as usize);
         if width > stride || stride * height > pixels.len() {
             return Err(pixman_error("the buffer is smaller than its picture"));
@@ -145,9 +152,9 @@ impl PixmanPainter {
             unsafe { Image::from_raw_mut(FormatCode::X8R8G8B8, width, height, pixels.as_mut_ptr(), bytes, false) };
         let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
         let tracker = &mut self.canvases.of(canvas).tracker;
-        let region = tracker.observe(scene, Parts { cursor: with_cursor, planes: false }, age);
+        let region = tracker.observe(scene, ComparedParts { cursor: with_cursor, planes: false }, age);
         if region.is_empty() {
-            return Ok(Drawn::default());
+            return Ok(DrawnFrame::default());
         }
         let (mut elements, is_complete) =
             import(&mut self.renderer, scene, with_cursor, Some(&region), &mut self.caches);
@@ -159,6 +166,6 @@ impl PixmanPainter {
         let frame = (scene.panel_size(), background(scene));
         let region = damage::on_panel(scene, &region);
         damage::draw(&mut self.renderer, &mut target, frame, &elements, &region).map_err(pixman_error)?;
-        Ok(Drawn { damage: to_rects(&region), fence: None })
+        Ok(DrawnFrame { damage: to_rects(&region), fence: None })
     }
 }

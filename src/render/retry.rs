@@ -27,7 +27,7 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    pub fn drew(&mut self) {
+    pub fn frame_drawn(&mut self) {
         self.drawn += 1;
     }
 
@@ -77,9 +77,9 @@ mod tests {
         for _ in 0..20 {
             retry.lost(REFRESH);
         }
-        (0..SOUND - 1).for_each(|_| retry.drew());
+        (0..SOUND - 1).for_each(|_| retry.frame_drawn());
         assert!(retry.is_second());
-        retry.drew();
+        retry.frame_drawn();
         assert!(!retry.is_second());
         assert_eq!(retry.lost(REFRESH), Span::ZERO);
         assert_eq!(retry.lost(REFRESH), REFRESH);
@@ -90,7 +90,7 @@ mod tests {
         let mut retry = Retry::default();
         retry.lost(REFRESH);
         for expected in [1, 2, 4, 8] {
-            (0..100).for_each(|_| retry.drew());
+            (0..100).for_each(|_| retry.frame_drawn());
             assert_eq!(retry.lost(REFRESH), REFRESH * expected);
         }
     }
@@ -103,7 +103,7 @@ mod tests {
             prop_assert_eq!(retry.lost(refresh), Span::ZERO);
             let mut before = Span::ZERO;
             for _ in 0..losses {
-                (0..drawn).for_each(|_| retry.drew());
+                (0..drawn).for_each(|_| retry.frame_drawn());
                 let wait = retry.lost(refresh);
                 prop_assert!(wait >= refresh && wait >= before && wait <= LONGEST);
                 before = wait;

@@ -1,11 +1,11 @@
 //! Rounded corners: in memory for pixman, by a shader for OpenGL ES, with the same formula
-//! ([`Rounded::coverage`](crate::scene::Rounded::coverage)).
+//! ([`RoundedRect::coverage`](crate::scene::RoundedRect::coverage)).
 
 use smithay::backend::renderer::gles::{GlesError, GlesRenderer, GlesTexProgram, Uniform, UniformName, UniformType};
 use smithay::reexports::pixman::Image;
 use smithay::utils::{Physical, Rectangle};
 
-use crate::scene::Rounded;
+use crate::scene::RoundedRect;
 
 /// Fragment shader that fades pixels outside the rounded rectangle `clip` (left, top, width, height, in pixels of the
 /// target).
@@ -50,13 +50,13 @@ void main() {
 ";
 
 /// The compiled shader, stored with its context.
-pub(super) struct Program(pub GlesTexProgram);
+pub(super) struct RoundedShader(pub GlesTexProgram);
 
 /// Compiles the shader for `renderer`.
 pub(super) fn compile(renderer: &mut GlesRenderer) -> Result<(), GlesError> {
     let names = [UniformName::new("clip", UniformType::_4f), UniformName::new("radius", UniformType::_1f)];
     let program = renderer.compile_custom_texture_shader(SHADER, &names)?;
-    renderer.egl_context().user_data().insert_if_missing(|| Program(program));
+    renderer.egl_context().user_data().insert_if_missing(|| RoundedShader(program));
     Ok(())
 }
 
@@ -68,7 +68,7 @@ pub(super) fn uniforms(clip: Rectangle<f32, Physical>, radius: f32) -> [Uniform<
 
 /// Fades the pixels of `image`, which shows `area` (relative to the output), outside `clip`.
 #[expect(unsafe_code, reason = "pixman gives out the address of the pixels")]
-pub(super) fn cut(image: &mut Image<'static, 'static>, area: Rectangle<i32, Physical>, clip: Rounded) {
+pub(super) fn cut(image: &mut Image<'static, 'static>, area: Rectangle<i32, Physical>, clip: RoundedRect) {
     let stride = image.stride() / 4;
     // SAFETY: the image was made with `area.size` pixels of four bytes, rows `stride` bytes apart, owns them, and
     // is borrowed mutably.

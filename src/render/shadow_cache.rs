@@ -18,23 +18,23 @@ use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::{ImportMem, Renderer};
 use smithay::utils::{Physical, Rectangle, Size};
 
-use crate::scene::Rounded;
+use crate::scene::RoundedRect;
 
 /// Standard deviations within `reach`: beyond it a blurred edge is below one of 256 levels.
 const DEVIATIONS: f32 = 2.7;
 
 /// A strip of a shadow: its texture, and its rectangle relative to the shadow.
-pub(super) type Strip<T> = (T, Rectangle<i32, Physical>);
+pub(super) type ShadowStrip<T> = (T, Rectangle<i32, Physical>);
 
 /// The strips of drawn shadows, by effect id.
 #[derive(Debug)]
-pub(super) struct ShadowCache<T>(Vec<Known<T>>);
+pub(super) struct ShadowCache<T>(Vec<CachedShadow<T>>);
 
 #[derive(Debug)]
-struct Known<T> {
+struct CachedShadow<T> {
     id: Id,
     look: (Size<i32, Physical>, i32, i32),
-    strips: Vec<Strip<T>>,
+    strips: Vec<ShadowStrip<T>>,
     used: bool,
 }
 
@@ -51,7 +51,13 @@ impl<T: Clone> ShadowCache<T> {
     }
 
     /// The strips of the shadow of `window`, without strips that cannot be imported.
-    pub(super) fn strips<R>(&mut self, renderer: &mut R, id: &Id, window: Rounded, reach: i32) -> Vec<Strip<T>>
+    pub(super) fn strips<R>(
+        &mut self,
+        renderer: &mut R,
+        id: &Id,
+        window: RoundedRect,
+        reach: i32,
+    ) -> Vec<ShadowStrip<T>>
     where
         R: Renderer<TextureId = T> + ImportMem,
     {
@@ -67,13 +73,13 @@ impl<T: Clone> ShadowCache<T> {
             texture.inspect_err(|error| tracing::warn!(?error, "a shadow cannot be drawn")).ok().map(|it| (it, area))
         };
         let strips: Vec<_> = areas(window, reach).into_iter().filter_map(import).collect();
-        self.0.push(Known { id: id.clone(), look, strips: strips.clone(), used: true });
+        self.0.push(CachedShadow { id: id.clone(), look, strips: strips.clone(), used: true });
         strips
     }
 }
 
 /// The rectangles of the strips, relative to the shadow.
-fn areas(window: Rounded, reach: i32) -> Vec<Rectangle<i32, Physical>> {
+fn areas(window: RoundedRect, reach: i32) -> Vec<Rectangle<i32, Physical>> {
     let (width, height) = (window.rect.size.w + 2 * reach, window.rect.size.h + 2 * reach);
     let depth = (reach + window.radius).min(width / 2).min(height / 2);
     let strip = |x: i32, y: i32, w: i32, h: i32| Rectangle::new((x, y).into(), (w, h).into());
@@ -87,9 +93,9 @@ fn areas(window: Rounded, reach: i32) -> Vec<Rectangle<i32, Physical>> {
 }
 
 /// The pixels of one strip: black, premultiplied, in memory order.
-fn pixels(window: Rounded, reach: i32, area: Rectangle<i32, Physical>) -> Vec<u8> {
+fn pixels(window: RoundedRect, reach: i32, area: Rectangle<i32, Physical>) -> Vec<u8> {
     let deviation = (reach as f32 / DEVIATIONS).max(0.01);
-    let window = Rounded { rect: Rectangle::new((reach, reach).into(), window.rect.size), ..window };
+    let window = RoundedRect { rect: Rectangle::new((reach, reach).into(), window.rect.size), ..window };
     let profile = |start: i32, count: i32, length: i32| -> Vec<f32> {
         let edge = |at: f32, edge: i32| normal((at - edge as f32) / deviation);
         let level = |at: f32| edge(at, reach) - edge(at, reach + length);
@@ -123,8 +129,8 @@ mod tests {
 
     const REACH: i32 = 20;
 
-    fn window(radius: i32) -> Rounded {
-        Rounded { rect: Rectangle::new((50, 60).into(), (100, 80).into()), radius }
+    fn window(radius: i32) -> RoundedRect {
+        RoundedRect { rect: Rectangle::new((50, 60).into(), (100, 80).into()), radius }
     }
 
     /// The whole shadow in one picture.

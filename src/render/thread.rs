@@ -7,8 +7,8 @@
 //!                                  a job that has begun is finished; other jobs can be taken back
 //! ```
 //!
-//! Tests of client buffers ([`SourceTest`]) have a queue of their own, and one of them runs after each frame: so
-//! neither delays the other. Content that will be visible soon ([`Ahead`]) is uploaded between frames.
+//! Tests of client buffers ([`BufferTest`]) have a queue of their own, and one of them runs after each frame: so
+//! neither delays the other. Content that will be visible soon ([`UpcomingContent`]) is uploaded between frames.
 //!
 //! A job owns everything that it needs and is returned as a whole, even if drawing failed or panicked, because only the
 //! main thread may send events to clients and displays.
@@ -23,11 +23,11 @@ use std::time::Duration;
 use calloop::ping::Ping;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 
-use super::ahead::{Ahead, Copied, Lent};
-use super::fault::{Fault, Faults, Omen};
-use super::gles::{Abilities, GlesPainter};
-use super::source::SourceTest;
-use super::{Finished, Job, JobId, RenderError};
+use super::buffer_test::BufferTest;
+use super::fault::{GpuFault, InjectedFaults, PendingGpuFaults};
+use super::gles::{ContextInfo, GlesPainter};
+use super::upload_ahead::{UpcomingContent, UploadQueue, UploadedBytes};
+use super::{FinishedJob, RenderError, RenderJob, RenderJobId};
 use upbeat_record::faults;
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
@@ -36,69 +36,69 @@ use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 const LAST_DRAW: Duration = Duration::from_secs(2);
 
 /// Creates a context, on the thread that will use it.
-pub(super) type Make = Arc<dyn Fn() -> Result<GlesPainter, RenderError> + Send + Sync>;
+pub(super) type MakeContext = Arc<dyn Fn() -> Result<GlesPainter, RenderError> + Send + Sync>;
 
 /// Handle of a thread with its own context.
 pub(super) struct RenderThread {
-    shared: Arc<Shared>,
-    omen: Omen,
+    shared: Arc<RenderShared>,
+    injected: InjectedFaults,
     /// Disconnected when the thread has ended.
     alive: mpsc::Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Shared {
-    queue: Mutex<Queue>,
+struct RenderShared {
+    queue: Mutex<RenderQueue>,
     arrived: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
-    requests: VecDeque<Request>,
+struct RenderQueue {
+    requests: VecDeque<RenderRequest>,
     /// Client buffers to be tested.
-    tests: VecDeque<SourceTest>,
+    tests: VecDeque<BufferTest>,
     /// A test is next, not a request.
     tests_next: bool,
     /// Tests during which the context was lost.
-    lost_tests: Vec<SourceTest>,
-    finished: VecDeque<Finished>,
+    lost_tests: Vec<BufferTest>,
+    finished: VecDeque<FinishedJob>,
     /// Content that will be visible soon, not yet in the upload queue.
-    announced: Vec<Ahead>,
+    announced: Vec<UpcomingContent>,
     /// Uploaded or outdated content, to be released on the main thread.
-    returned: Vec<Ahead>,
+    returned: Vec<UpcomingContent>,
     /// Wakes the main thread to release it.
     wake: Option<Ping>,
-    copied: Copied,
+    copied: UploadedBytes,
     closed: bool,
 }
 
 /// The thread's next work.
-enum Next {
-    Request(Request),
+enum RenderWork {
+    Request(RenderRequest),
     /// Upload a piece of the queued content.
     Piece,
 }
 
-enum Request {
-    Draw { id: JobId, job: Box<Job>, wake: Option<Ping> },
-    Ask(Box<dyn FnOnce(&mut Painter) + Send>),
-    Test(SourceTest),
+enum RenderRequest {
+    Draw { id: RenderJobId, job: Box<RenderJob>, wake: Option<Ping> },
+    Ask(Box<dyn FnOnce(&mut ThreadPainter) + Send>),
+    Test(BufferTest),
 }
 
-impl Queue {
-    fn pop(&mut self) -> Option<Request> {
+impl RenderQueue {
+    fn pop(&mut self) -> Option<RenderRequest> {
         if (self.tests_next || self.requests.is_empty())
             && let Some(test) = self.tests.pop_front()
         {
             self.tests_next = false;
-            return Some(Request::Test(test));
+            return Some(RenderRequest::Test(test));
         }
         self.tests_next = true;
         self.requests.pop_front()
     }
 
-    fn give_back(&mut self, ahead: Vec<Ahead>) {
+    fn give_back(&mut self, ahead: Vec<UpcomingContent>) {
         if !ahead.is_empty() {
             self.returned.extend(ahead);
             self.wake.iter().for_each(Ping::ping);
@@ -106,8 +106,8 @@ impl Queue {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+impl RenderShared {
+    fn lock(&self) -> MutexGuard<'_, RenderQueue> {
         // No operation under the lock can leave an inconsistent queue, so a poisoned lock is safe to use.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -119,13 +119,13 @@ impl Shared {
         !waited.unwrap_or_else(PoisonError::into_inner).0.closed
     }
 
-    fn put_first(&self, request: Request) {
+    fn put_first(&self, request: RenderRequest) {
         self.lock().requests.push_front(request);
         self.arrived.notify_one();
     }
 
     /// Waits for the next request, or for a piece to upload if there is none; `None` when the thread is closed.
-    fn next(&self, lent: &mut Lent) -> Option<Next> {
+    fn next(&self, lent: &mut UploadQueue) -> Option<RenderWork> {
         let mut queue = self.lock();
         loop {
             if queue.closed {
@@ -134,10 +134,10 @@ impl Shared {
             let old = lent.announce(&mut queue.announced);
             queue.give_back(old);
             if let Some(request) = queue.pop() {
-                return Some(Next::Request(request));
+                return Some(RenderWork::Request(request));
             }
             queue = match lent.due(MonotonicClock.now()) {
-                Some(Span::ZERO) => return Some(Next::Piece),
+                Some(Span::ZERO) => return Some(RenderWork::Piece),
                 Some(wait) => {
                     let waited = self.arrived.wait_timeout(queue, wait.to_duration());
                     waited.unwrap_or_else(PoisonError::into_inner).0
@@ -150,9 +150,9 @@ impl Shared {
 
 /// Calls functions on the render thread, from any thread.
 #[derive(Clone)]
-pub(super) struct Asker(Arc<Shared>);
+pub(super) struct RenderCaller(Arc<RenderShared>);
 
-impl Asker {
+impl RenderCaller {
     /// Calls `question` on the render thread before all work that has not begun. Waits for the answer, at most for
     /// `patience` if given.
     pub fn ask<A: Send + 'static>(
@@ -161,7 +161,7 @@ impl Asker {
         question: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError> + Send + 'static,
     ) -> Result<A, RenderError> {
         let (answer, answered) = mpsc::channel();
-        self.0.put_first(Request::Ask(Box::new(move |painter| {
+        self.0.put_first(RenderRequest::Ask(Box::new(move |painter| {
             // The caller may have stopped waiting.
             let _ = answer.send(painter.with(question));
         })));
@@ -178,8 +178,8 @@ impl Asker {
 
 impl RenderThread {
     /// Starts a thread that creates its context after `wait`; requests wait for the context.
-    pub fn start(make: Make, omen: Omen, wait: Span) -> Result<Self, RenderError> {
-        let shared = Arc::<Shared>::default();
+    pub fn start(make: MakeContext, omen: InjectedFaults, wait: Span) -> Result<Self, RenderError> {
+        let shared = Arc::<RenderShared>::default();
         let (living, alive) = mpsc::channel();
         let (its, its_omen) = (shared.clone(), omen.clone());
         let thread = std::thread::Builder::new().name("render".to_owned());
@@ -192,12 +192,12 @@ impl RenderThread {
         let thread = faults::check(faults::Fault::Thread)
             .and_then(|()| thread.spawn(draw))
             .map_err(|error| RenderError::Lost(format!("its thread cannot be started: {error}")))?;
-        Ok(RenderThread { shared, omen, alive, thread: Some(thread) })
+        Ok(RenderThread { shared, injected: omen, alive, thread: Some(thread) })
     }
 
     /// The properties of its context. Waits until the context exists.
-    pub fn abilities(&self) -> Result<Abilities, RenderError> {
-        self.ask(|painter| Ok(painter.abilities()))
+    pub fn abilities(&self) -> Result<ContextInfo, RenderError> {
+        self.ask(|painter| Ok(painter.context_info()))
     }
 
     /// Calls `question` on the thread before all work that has not begun, and waits for the answer.
@@ -209,13 +209,13 @@ impl RenderThread {
     }
 
     /// A handle to call functions on the thread from another thread.
-    pub fn asker(&self) -> Asker {
-        Asker(self.shared.clone())
+    pub fn asker(&self) -> RenderCaller {
+        RenderCaller(self.shared.clone())
     }
 
     /// Queues a job; `urgent`: before all work that has not begun. `wake` is pinged when it is done.
-    pub fn draw(&self, id: JobId, job: Job, urgent: bool, wake: Option<Ping>) {
-        let request = Request::Draw { id, job: Box::new(job), wake };
+    pub fn draw(&self, id: RenderJobId, job: RenderJob, urgent: bool, wake: Option<Ping>) {
+        let request = RenderRequest::Draw { id, job: Box::new(job), wake };
         if urgent {
             return self.put_first(request);
         }
@@ -224,26 +224,26 @@ impl RenderThread {
     }
 
     /// Draws a frame and waits for it.
-    pub fn draw_now(&self, job: Job) -> Result<Finished, RenderError> {
+    pub fn draw_now(&self, job: RenderJob) -> Result<FinishedJob, RenderError> {
         let (done, finished) = mpsc::channel();
-        self.put_first(Request::Ask(Box::new(move |painter| {
-            let _ = done.send(painter.draw(JobId::default(), job, &[]));
+        self.put_first(RenderRequest::Ask(Box::new(move |painter| {
+            let _ = done.send(painter.draw(RenderJobId::default(), job, &[]));
         })));
         finished.recv().map_err(|_| RenderError::Lost("its thread has ended".to_owned()))
     }
 
-    fn put_first(&self, request: Request) {
+    fn put_first(&self, request: RenderRequest) {
         self.shared.put_first(request);
     }
 
     /// The next finished job, in the order of drawing.
-    pub fn finished(&self) -> Option<Finished> {
+    pub fn finished(&self) -> Option<FinishedJob> {
         self.shared.lock().finished.pop_front()
     }
 
     /// Queues content that will be visible soon, to be uploaded between frames. `wake` is pinged when items must be
     /// released.
-    pub fn announce(&self, ahead: Vec<Ahead>, wake: Option<Ping>) {
+    pub fn announce(&self, ahead: Vec<UpcomingContent>, wake: Option<Ping>) {
         let mut queue = self.shared.lock();
         queue.announced.retain(|old| ahead.iter().all(|new| new.surface != old.surface));
         queue.announced.extend(ahead);
@@ -253,29 +253,29 @@ impl RenderThread {
     }
 
     /// Releases content that is uploaded or outdated.
-    pub fn let_go(&self) {
+    pub fn release_uploaded(&self) {
         let returned = std::mem::take(&mut self.shared.lock().returned);
         drop(returned);
     }
 
     /// Bytes of announced content uploaded so far.
-    pub fn copied(&self) -> Copied {
+    pub fn copied(&self) -> UploadedBytes {
         self.shared.lock().copied
     }
 
     /// Takes back a job whose drawing has not begun.
-    pub fn take_back(&self, wanted: JobId) -> Option<Job> {
+    pub fn take_back(&self, wanted: RenderJobId) -> Option<RenderJob> {
         let requests = &mut self.shared.lock().requests;
-        let is_it = |request: &Request| matches!(request, Request::Draw { id, .. } if *id == wanted);
+        let is_it = |request: &RenderRequest| matches!(request, RenderRequest::Draw { id, .. } if *id == wanted);
         let index = requests.iter().position(is_it)?;
         match requests.remove(index)? {
-            Request::Draw { job, .. } => Some(*job),
-            Request::Ask(_) | Request::Test(_) => None,
+            RenderRequest::Draw { job, .. } => Some(*job),
+            RenderRequest::Ask(_) | RenderRequest::Test(_) => None,
         }
     }
 
     /// Queues a test of a client's buffer.
-    pub fn try_source(&self, test: SourceTest) {
+    pub fn try_source(&self, test: BufferTest) {
         self.shared.lock().tests.push_back(test);
         self.shared.arrived.notify_one();
     }
@@ -287,11 +287,11 @@ impl RenderThread {
 
     /// Tests, before all other work, whether the context was created and draws. The answer has its properties. Does
     /// not wait: `wake` is pinged when the answer is in the channel.
-    pub fn prove(&self, wake: Option<Ping>) -> mpsc::Receiver<Result<Abilities, RenderError>> {
+    pub fn test_context(&self, wake: Option<Ping>) -> mpsc::Receiver<Result<ContextInfo, RenderError>> {
         let (answer, answered) = mpsc::channel();
-        self.put_first(Request::Ask(Box::new(move |painter| {
+        self.put_first(RenderRequest::Ask(Box::new(move |painter| {
             // The receiver is dropped if another context took its place.
-            let _ = answer.send(painter.with(|gles| gles.prove().map(|()| gles.abilities())));
+            let _ = answer.send(painter.with(|gles| gles.test_draw().map(|()| gles.context_info())));
             wake.iter().for_each(Ping::ping);
         })));
         answered
@@ -299,7 +299,7 @@ impl RenderThread {
 
     /// Lets the thread end after its current draw. Returns the jobs that it had not begun, as failed, and the tests
     /// for another context.
-    pub fn close(&self) -> (Vec<Finished>, Vec<SourceTest>) {
+    pub fn close(&self) -> (Vec<FinishedJob>, Vec<BufferTest>) {
         let mut queue = self.shared.lock();
         queue.closed = true;
         self.shared.arrived.notify_one();
@@ -307,11 +307,11 @@ impl RenderThread {
         // Release client buffers here, on the main thread: a thread that never ends would keep them.
         let (announced, returned) = (std::mem::take(&mut queue.announced), std::mem::take(&mut queue.returned));
         let unbegun = std::mem::take(&mut queue.requests).into_iter().filter_map(|request| match request {
-            Request::Draw { id, job, .. } => {
+            RenderRequest::Draw { id, job, .. } => {
                 let result = Err(RenderError::Gles("its context was lost before".to_owned()));
-                Some(Finished { id, job: *job, result, took: None })
+                Some(FinishedJob { id, job: *job, result, took: None })
             }
-            Request::Ask(_) | Request::Test(_) => None,
+            RenderRequest::Ask(_) | RenderRequest::Test(_) => None,
         });
         let unbegun = unbegun.collect();
         drop(queue);
@@ -325,19 +325,19 @@ impl RenderThread {
     }
 
     /// Tests during which the context was lost.
-    pub fn take_lost_tests(&self) -> Vec<SourceTest> {
+    pub fn take_lost_tests(&self) -> Vec<BufferTest> {
         std::mem::take(&mut self.shared.lock().lost_tests)
     }
 
     /// The injected faults of its context and of later contexts.
-    pub fn omen(&self) -> Omen {
-        self.omen.clone()
+    pub fn injected_faults(&self) -> InjectedFaults {
+        self.injected.clone()
     }
 
     /// Injects a fault that affects all work queued from now on.
-    pub fn disturb(&self, fault: Fault) {
+    pub fn inject_fault(&self, fault: GpuFault) {
         let (done, added) = mpsc::channel();
-        self.put_first(Request::Ask(Box::new(move |painter| {
+        self.put_first(RenderRequest::Ask(Box::new(move |painter| {
             painter.faults.add(fault);
             // The caller may be gone; the fault applies all the same.
             let _ = done.send(());
@@ -364,12 +364,12 @@ impl Drop for RenderThread {
 }
 
 /// The context of a thread; an error after it was lost.
-pub(super) struct Painter {
+pub(super) struct ThreadPainter {
     gles: Result<GlesPainter, String>,
-    faults: Faults,
+    faults: PendingGpuFaults,
 }
 
-impl Painter {
+impl ThreadPainter {
     /// Calls `act` with the context. A panic counts as a lost context, because its state is then unknown.
     fn with<A>(&mut self, act: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError>) -> Result<A, RenderError> {
         let gles = self.gles.as_mut().map_err(|reason| RenderError::Lost(reason.clone()))?;
@@ -391,46 +391,47 @@ impl Painter {
         self.with(|gles| fault.unwrap_or_else(|| gles.try_source(dmabuf)))
     }
 
-    fn draw(&mut self, id: JobId, mut job: Job, lent: &[Ahead]) -> Finished {
+    fn draw(&mut self, id: RenderJobId, mut job: RenderJob, lent: &[UpcomingContent]) -> FinishedJob {
         let begun = MonotonicClock.now();
         let fault = self.faults.next();
         let said = fault.took;
         let result = self.with(|gles| {
-            fault.happen()?;
+            fault.apply()?;
             gles.draw(&mut job, lent)
         });
-        Finished { id, job, result, took: said.or_else(|| Some(MonotonicClock.now() - begun)) }
+        FinishedJob { id, job, result, took: said.or_else(|| Some(MonotonicClock.now() - begun)) }
     }
 
     /// Uploads a piece of the queued content. Returns the items to release: all of them if there is no context.
-    fn copy_piece(&mut self, lent: &mut Lent, now: Instant) -> Vec<Ahead> {
+    fn copy_piece(&mut self, lent: &mut UploadQueue, now: Instant) -> Vec<UpcomingContent> {
         let copied = self.with(|gles| Ok(gles.copy_ahead(lent, now)));
         copied.unwrap_or_else(|_| std::mem::take(&mut lent.items))
     }
 
-    fn copied(&self) -> Copied {
+    fn copied(&self) -> UploadedBytes {
         self.gles.as_ref().map(GlesPainter::copied).unwrap_or_default()
     }
 }
 
-fn run(make: &Make, omen: Omen, shared: &Shared) {
-    let made = catch_unwind(AssertUnwindSafe(|| omen.of_context().and_then(|()| make())));
+fn run(make: &MakeContext, omen: InjectedFaults, shared: &RenderShared) {
+    let made = catch_unwind(AssertUnwindSafe(|| omen.check_context().and_then(|()| make())));
     let made = made.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
-    let mut painter = Painter { gles: made.map_err(|error| error.to_string()), faults: Faults::with(omen) };
-    let mut lent = Lent::new(MonotonicClock.now());
+    let mut painter =
+        ThreadPainter { gles: made.map_err(|error| error.to_string()), faults: PendingGpuFaults::with(omen) };
+    let mut lent = UploadQueue::new(MonotonicClock.now());
     while let Some(next) = shared.next(&mut lent) {
         match next {
-            Next::Request(Request::Ask(question)) => question(&mut painter),
-            Next::Request(Request::Draw { id, job, wake }) => {
+            RenderWork::Request(RenderRequest::Ask(question)) => question(&mut painter),
+            RenderWork::Request(RenderRequest::Draw { id, job, wake }) => {
                 let finished = painter.draw(id, *job, &lent.items);
-                lent.drew(MonotonicClock.now());
+                lent.frame_drawn(MonotonicClock.now());
                 let mut queue = shared.lock();
                 queue.finished.push_back(finished);
                 queue.copied = painter.copied();
                 drop(queue);
                 wake.iter().for_each(Ping::ping);
             }
-            Next::Request(Request::Test(test)) => {
+            RenderWork::Request(RenderRequest::Test(test)) => {
                 let result = painter.try_source(&test.dmabuf);
                 if let Some(test) = test.finish(result) {
                     let mut queue = shared.lock();
@@ -438,7 +439,7 @@ fn run(make: &Make, omen: Omen, shared: &Shared) {
                     queue.lost_tests.push(test);
                 }
             }
-            Next::Piece => {
+            RenderWork::Piece => {
                 let done = painter.copy_piece(&mut lent, MonotonicClock.now());
                 let mut queue = shared.lock();
                 queue.copied = painter.copied();

@@ -8,49 +8,49 @@ use calloop::ping::Ping;
 use smithay::backend::allocator::Format;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 
-use super::fault::Omen;
-use super::gles::Abilities;
-use super::left::Left;
-use super::prospect::{Prospect, Proven};
+use super::abandoned_threads::AbandonedThreads;
+use super::buffer_test::{BufferTest, BufferTestAnswer};
+use super::fault::InjectedFaults;
+use super::gles::ContextInfo;
+use super::pending_context::{PendingContext, ProvenContext};
 use super::retry::Retry;
-use super::source::{Answer, SourceTest};
-use super::thread::{Asker, Make, RenderThread};
-use super::{Finished, Job, JobId, RenderError, Software};
+use super::thread::{MakeContext, RenderCaller, RenderThread};
+use super::{FinishedJob, RenderError, RenderJob, RenderJobId, SoftwareDriver};
 use crate::backend::plane::DeviceMemory;
 use upbeat_timing::time::Span;
 
 /// OpenGL ES on a thread of its own.
 pub struct Gles {
     pub(super) thread: RenderThread,
-    make: Make,
-    pub(super) abilities: Abilities,
-    pub(super) software: Software,
+    make: MakeContext,
+    pub(super) abilities: ContextInfo,
+    pub(super) software: SoftwareDriver,
     /// Pixman must not replace it when it fails.
     is_alone: bool,
     /// Pixman drew before it, and takes over again after it.
     pub(super) stood_in_for: bool,
-    last: JobId,
+    last: RenderJobId,
     /// Given-up threads and the jobs that they return.
-    left: Left,
+    left: AbandonedThreads,
     /// Number of consecutive frames that could not be drawn.
     failures: u32,
     is_lost: bool,
     retry: Retry,
     /// Result of the next context's proof, while the screen is dark for lack of a context.
-    proof: Option<Receiver<Result<Abilities, RenderError>>>,
+    proof: Option<Receiver<Result<ContextInfo, RenderError>>>,
 }
 
 /// How rendering continues after a context was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum ContextRecovery {
     /// A new context is being created.
     Fresh,
-    /// A new context is created after a wait, and must [prove](Turn::Back) itself first.
-    Gone,
+    /// A new context is created after a wait, and must [prove](ContextRecovery::Back) itself first.
+    Waiting,
     /// The new context has proven itself.
     Back,
     /// Pixman should take over.
-    Leave,
+    UsePixman,
 }
 
 /// After this many consecutive failed frames the context is given up, because it will not draw the next frame either.
@@ -60,12 +60,12 @@ const MOST_FAILURES: u32 = 3;
 const LONGEST_ANSWER: Duration = Duration::from_millis(1_000);
 
 /// The formats and buffers that a renderer can draw into, for the allocation of displays' buffers.
-pub struct Targets {
-    abilities: Abilities,
-    thread: Asker,
+pub struct RenderTargets {
+    abilities: ContextInfo,
+    thread: RenderCaller,
 }
 
-impl Targets {
+impl RenderTargets {
     /// The formats, with modifiers, on display device `number`; empty if it draws elsewhere.
     pub fn formats(&self, number: u64) -> Vec<Format> {
         self.abilities.target_formats(number)
@@ -81,13 +81,19 @@ impl Targets {
 impl Gles {
     /// In a context created by `make`. Waits for it, so call this at the start of a session. `is_alone`: Pixman
     /// must not replace it.
-    pub(super) fn start(make: Make, software: Software, is_alone: bool) -> Result<Self, RenderError> {
-        let thread = RenderThread::start(make.clone(), Omen::default(), Span::ZERO)?;
+    pub(super) fn start(make: MakeContext, software: SoftwareDriver, is_alone: bool) -> Result<Self, RenderError> {
+        let thread = RenderThread::start(make.clone(), InjectedFaults::default(), Span::ZERO)?;
         let abilities = thread.abilities()?;
         Ok(Self::new(thread, make, abilities, software, is_alone))
     }
 
-    fn new(thread: RenderThread, make: Make, abilities: Abilities, software: Software, is_alone: bool) -> Self {
+    fn new(
+        thread: RenderThread,
+        make: MakeContext,
+        abilities: ContextInfo,
+        software: SoftwareDriver,
+        is_alone: bool,
+    ) -> Self {
         Gles {
             thread,
             make,
@@ -95,8 +101,8 @@ impl Gles {
             software,
             is_alone,
             stood_in_for: false,
-            last: JobId(0),
-            left: Left::default(),
+            last: RenderJobId(0),
+            left: AbandonedThreads::default(),
             failures: 0,
             is_lost: false,
             retry: Retry::default(),
@@ -106,38 +112,38 @@ impl Gles {
 
     /// In a context that has proven itself. `left`: pending jobs of earlier contexts; `instead`: Pixman stood in
     /// for it.
-    pub(super) fn proven(proven: Proven, left: Left, instead: bool) -> Self {
-        let Proven { prospect: Prospect { thread, make, software, .. }, abilities } = proven;
+    pub(super) fn proven(proven: ProvenContext, left: AbandonedThreads, instead: bool) -> Self {
+        let ProvenContext { prospect: PendingContext { thread, make, software, .. }, abilities } = proven;
         Gles { left, stood_in_for: instead, ..Self::new(thread, make, abilities, software, false) }
     }
 
     /// Switches to another context that has proven itself.
-    pub(super) fn adopt(&mut self, proven: Proven) {
-        let Proven { prospect: Prospect { thread, make, .. }, abilities } = proven;
+    pub(super) fn adopt(&mut self, proven: ProvenContext) {
+        let ProvenContext { prospect: PendingContext { thread, make, .. }, abilities } = proven;
         self.go_on(thread, make, abilities);
     }
 
     /// Ends a thread that is not used, without waiting.
     pub(super) fn give_up(&mut self, thread: RenderThread) {
-        self.left.give_up(thread);
+        self.left.close_thread(thread);
     }
 
     /// The formats that it can draw into, for use on another thread.
-    pub(super) fn targets(&self) -> Targets {
-        Targets { abilities: self.abilities.clone(), thread: self.thread.asker() }
+    pub(super) fn targets(&self) -> RenderTargets {
+        RenderTargets { abilities: self.abilities.clone(), thread: self.thread.asker() }
     }
 
-    pub(super) fn try_source(&self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: Answer) {
-        self.thread.try_source(SourceTest::new(dmabuf.clone(), wake, answer));
+    pub(super) fn try_source(&self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: BufferTestAnswer) {
+        self.thread.try_source(BufferTest::new(dmabuf.clone(), wake, answer));
     }
 
-    pub(super) fn draw(&mut self, job: Job, urgent: bool, wake: Option<Ping>) -> JobId {
+    pub(super) fn draw(&mut self, job: RenderJob, urgent: bool, wake: Option<Ping>) -> RenderJobId {
         self.last.0 += 1;
         self.thread.draw(self.last, job, urgent, wake);
         self.last
     }
 
-    pub(super) fn finished(&mut self) -> Option<Finished> {
+    pub(super) fn finished(&mut self) -> Option<FinishedJob> {
         self.is_lost |= self.thread.has_lost_tests();
         let left = self.left.next();
         // Tests during which an earlier context was lost are repeated by the next context.
@@ -149,7 +155,7 @@ impl Gles {
         let finished = self.thread.finished()?;
         match &finished.result {
             Ok(_) => {
-                self.retry.drew();
+                self.retry.frame_drawn();
                 self.failures = 0;
             }
             Err(RenderError::Lost(_)) => self.is_lost = true,
@@ -163,12 +169,16 @@ impl Gles {
 
     /// Handles a lost context; `None` if none is lost. `refresh`: refresh interval of the fastest display. `wake`
     /// is pinged when there is more to do.
-    pub(super) fn turn(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<Turn>, RenderError> {
+    pub(super) fn recover_context(
+        &mut self,
+        refresh: Span,
+        wake: Option<&Ping>,
+    ) -> Result<Option<ContextRecovery>, RenderError> {
         if let Some(proof) = &self.proof {
             match proof.try_recv() {
                 Ok(Ok(_)) => {
                     self.proof = None;
-                    return Ok(Some(Turn::Back));
+                    return Ok(Some(ContextRecovery::Back));
                 }
                 Ok(Err(_)) | Err(TryRecvError::Disconnected) => self.is_lost = true,
                 Err(TryRecvError::Empty) => {}
@@ -180,40 +190,40 @@ impl Gles {
         // Pixman cannot draw into displays' own buffers.
         let is_alone = self.is_alone || self.abilities.device.is_some();
         if !is_alone && self.retry.is_second() {
-            return Ok(Some(Turn::Leave));
+            return Ok(Some(ContextRecovery::UsePixman));
         }
         let wait = self.retry.lost(refresh);
-        self.replace(RenderThread::start(self.make.clone(), self.thread.omen(), wait)?);
+        self.replace(RenderThread::start(self.make.clone(), self.thread.injected_faults(), wait)?);
         (self.failures, self.is_lost, self.proof) = (0, false, None);
         if !Retry::is_noticed(wait) {
-            return Ok(Some(Turn::Fresh));
+            return Ok(Some(ContextRecovery::Fresh));
         }
-        self.proof = Some(self.thread.prove(wake.cloned()));
-        Ok(Some(Turn::Gone))
+        self.proof = Some(self.thread.test_context(wake.cloned()));
+        Ok(Some(ContextRecovery::Waiting))
     }
 
     /// Switches to a context created by `make`, and waits for it.
-    pub(super) fn move_to(&mut self, make: Make) -> Result<(), RenderError> {
-        let thread = RenderThread::start(make.clone(), self.thread.omen(), Span::ZERO)?;
+    pub(super) fn move_to(&mut self, make: MakeContext) -> Result<(), RenderError> {
+        let thread = RenderThread::start(make.clone(), self.thread.injected_faults(), Span::ZERO)?;
         let abilities = thread.abilities()?;
         self.go_on(thread, make, abilities);
         Ok(())
     }
 
-    fn go_on(&mut self, thread: RenderThread, make: Make, abilities: Abilities) {
+    fn go_on(&mut self, thread: RenderThread, make: MakeContext, abilities: ContextInfo) {
         self.replace(thread);
         (self.make, self.abilities) = (make, abilities);
         (self.failures, self.is_lost, self.retry) = (0, false, Retry::default());
     }
 
     fn replace(&mut self, thread: RenderThread) {
-        self.left.give_up(std::mem::replace(&mut self.thread, thread));
+        self.left.close_thread(std::mem::replace(&mut self.thread, thread));
     }
 
     /// Gives the thread up and returns its pending jobs.
-    pub(super) fn end(self) -> Left {
+    pub(super) fn end(self) -> AbandonedThreads {
         let mut left = self.left;
-        left.give_up(self.thread);
+        left.close_thread(self.thread);
         left
     }
 }

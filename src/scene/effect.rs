@@ -10,13 +10,13 @@ use crate::backend::PixelBuffer;
 
 /// A rectangle with rounded corners, relative to the output, in physical pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rounded {
+pub struct RoundedRect {
     pub rect: Rectangle<i32, Physical>,
     /// The radius of its corners.
     pub radius: i32,
 }
 
-impl Rounded {
+impl RoundedRect {
     /// Signed distance of the centre of pixel (x, y) from its edge, in pixels; negative inside.
     pub fn distance(&self, x: i32, y: i32) -> f32 {
         // Distance from the middle of the rectangle to the pixel's centre, folded into one quadrant.
@@ -58,16 +58,16 @@ pub struct Effect {
 
 /// A picture that the compositor drew, premultiplied `ARGB8888`.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct EffectPicture {
     image: Arc<PixelBuffer>,
     /// Unique number, for caches of textures.
     number: usize,
 }
 
-impl Picture {
+impl EffectPicture {
     pub fn new(image: PixelBuffer) -> Self {
         static LAST: AtomicUsize = AtomicUsize::new(0);
-        Picture { image: Arc::new(image), number: LAST.fetch_add(1, Ordering::Relaxed) }
+        EffectPicture { image: Arc::new(image), number: LAST.fetch_add(1, Ordering::Relaxed) }
     }
 
     pub fn image(&self) -> &Arc<PixelBuffer> {
@@ -80,7 +80,7 @@ impl Picture {
     }
 }
 
-impl PartialEq for Picture {
+impl PartialEq for EffectPicture {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
@@ -91,25 +91,25 @@ impl PartialEq for Picture {
 pub enum EffectKind {
     /// A panel of one colour.
     Colour {
-        area: Rounded,
+        area: RoundedRect,
         /// The part that is left free, relative to the area; may be empty. Its rounded corners must be
         /// concentric with those of the area.
-        hole: Rounded,
+        hole: RoundedRect,
         /// Red, green, blue, alpha, 0 to 1, not premultiplied.
         colour: [f32; 4],
     },
     /// A picture at its own size.
-    Picture { rect: Rectangle<i32, Physical>, picture: Picture },
+    Picture { rect: Rectangle<i32, Physical>, picture: EffectPicture },
     /// A shadow around a window; nothing is drawn within the window.
     Shadow {
         /// The rectangle that casts the shadow.
-        window: Rounded,
+        window: RoundedRect,
         /// How far it reaches, in physical pixels.
         reach: i32,
     },
     /// The layers below, blurred.
     Blur {
-        area: Rounded,
+        area: RoundedRect,
         /// How often the picture is halved in size and doubled again.
         passes: u8,
     },

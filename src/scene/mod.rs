@@ -15,8 +15,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle, Size, Transform};
 
 use crate::backend::{CursorPlane, PixelBuffer};
-use crate::turn::Turn;
-pub use effect::{Effect, EffectKind, Picture, Rounded};
+use crate::output_transform::OutputTransform;
+pub use effect::{Effect, EffectKind, EffectPicture, RoundedRect};
 pub use pointer::{CursorImage, CursorView};
 
 /// The plane that shows a layer.
@@ -30,7 +30,7 @@ pub enum OnPlane {
 /// A surface in a scene: its geometry, which many scenes share, and its content.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    pub shape: Arc<Shape>,
+    pub shape: Arc<LayerShape>,
     /// The content; `None` after the scene was drawn.
     pub buffer: Option<Buffer>,
     /// Damage of the surface, by commit.
@@ -40,11 +40,11 @@ pub struct Layer {
 }
 
 /// Blurred rectangles in surface coordinates, each with its id for damage tracking.
-pub type Blurred = Arc<[(Id, Rectangle<i32, Logical>)]>;
+pub type BlurredRects = Arc<[(Id, Rectangle<i32, Logical>)]>;
 
 /// Geometry and look of a surface. Physical coordinates are relative to the output.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct LayerShape {
     /// Id for damage tracking.
     pub id: Id,
     pub surface: WlSurface,
@@ -78,16 +78,16 @@ pub struct Shape {
     /// The client's share of the opacity.
     pub own_opacity: f32,
     /// Rectangles in which the client requests a blurred background, in surface coordinates, each with its id.
-    pub blurred: Option<Blurred>,
+    pub blurred: Option<BlurredRects>,
     /// The rounded rectangle that it is clipped to; `None` if no corner of the rectangle overlaps the layer.
-    pub clip: Option<Rounded>,
+    pub clip: Option<RoundedRect>,
     /// Set for the last content of a closed window; such a layer takes no input.
     pub snapshot: Option<Snapshot>,
     /// It appears black in captures.
     pub kept_out: bool,
 }
 
-impl Shape {
+impl LayerShape {
     /// Crops the target to `crop`, and the source accordingly. `None`: no part is left.
     pub fn cut(&mut self, crop: Rectangle<i32, Physical>) -> Option<()> {
         let left = self.target.intersection(crop).filter(|left| !left.is_empty())?;
@@ -118,7 +118,7 @@ impl Shape {
     }
 
     /// Whether the same content would look the same in both.
-    pub fn looks_like(&self, other: &Shape) -> bool {
+    pub fn looks_like(&self, other: &LayerShape) -> bool {
         self.id == other.id
             && self.target == other.target
             && self.source == other.source
@@ -132,9 +132,9 @@ impl Shape {
 }
 
 impl std::ops::Deref for Layer {
-    type Target = Shape;
+    type Target = LayerShape;
 
-    fn deref(&self) -> &Shape {
+    fn deref(&self) -> &LayerShape {
         &self.shape
     }
 }
@@ -174,7 +174,7 @@ pub struct CursorLayer {
 
 impl CursorLayer {
     /// The cursor for a cursor plane, on a panel onto which a scene of `size` is transformed by `turn`.
-    pub fn plane(&self, turn: Turn, size: Size<i32, Physical>) -> CursorPlane {
+    pub fn plane(&self, turn: OutputTransform, size: Size<i32, Physical>) -> CursorPlane {
         let image = Size::from((self.image.width, self.image.height));
         let Point { x, y, .. } = turn.rect(Rectangle::new(self.position, image), size).loc;
         CursorPlane { x, y, image: self.turned.clone() }
@@ -193,7 +193,7 @@ pub struct Scene {
     /// The output's size in physical pixels, as the user sees it.
     pub size: Size<i32, Physical>,
     /// The transform onto the panel. All coordinates of the scene are before it; the renderer applies it.
-    pub turn: Turn,
+    pub turn: OutputTransform,
     /// Background colour: red, green, blue.
     pub background: [f32; 3],
     /// Topmost first.

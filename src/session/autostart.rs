@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::launching::{Purpose, SHELL, launch};
+use super::launch_program::{Purpose, SHELL, launch};
 use crate::state::State;
 
 /// Starts the programs of `autostart`. They end with the session.
@@ -23,7 +23,7 @@ mod tests {
     use crate::config::ConfigFile;
 
     #[test]
-    fn program_that_is_not_installed_is_said_with_its_file() {
+    fn missing_autostart_program_is_reported_with_the_configuration_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         std::fs::write(&path, "autostart = [\"true\", \"no-such-bar --top\"]").unwrap();

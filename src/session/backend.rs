@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use calloop::LoopHandle;
 
-use super::{BackendKind, SessionError, SessionOptions, drm, nested, outputs, parent};
+use super::{BackendKind, SessionError, SessionOptions, drm, nested, parent_backend, virtual_outputs};
 use crate::config::OutputMode;
 use crate::state::State;
 
@@ -16,7 +16,7 @@ pub(super) fn choose(
 ) -> Result<BackendKind, SessionError> {
     let on_terminal = || terminal(&variable).is_some();
     let backend = match options.backend {
-        BackendKind::Auto if parent::is_there(&variable) => BackendKind::Nested,
+        BackendKind::Auto if parent_backend::is_available(&variable) => BackendKind::Nested,
         BackendKind::Auto if on_terminal() => BackendKind::Drm,
         BackendKind::Auto => BackendKind::Headless,
         kind @ (BackendKind::Drm | BackendKind::Nested | BackendKind::Headless) => kind,
@@ -37,10 +37,10 @@ fn terminal(variable: &impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
 }
 
 /// Where the pixels of the [chosen](choose) backend go, and the reason, as text for the user.
-pub(super) fn why(wish: BackendKind, chosen: BackendKind, variable: impl Fn(&str) -> Option<OsString>) -> String {
+pub(super) fn describe(wish: BackendKind, chosen: BackendKind, variable: impl Fn(&str) -> Option<OsString>) -> String {
     let told = if wish == BackendKind::Auto { String::new() } else { format!(" (--backend {wish})") };
     match chosen {
-        BackendKind::Nested => format!("in a window of {}{told}", parent::about(&variable)),
+        BackendKind::Nested => format!("in a window of {}{told}", parent_backend::describe(&variable)),
         BackendKind::Drm => match terminal(&variable).filter(|_| wish == BackendKind::Auto) {
             Some(number) => format!("on this machine's displays (a login on virtual terminal {})", number.display()),
             None => format!("on this machine's displays{told}"),
@@ -65,7 +65,7 @@ pub(super) fn start(
     match backend {
         BackendKind::Drm => drm::start(handle, state),
         BackendKind::Nested => nested::start(state, modes),
-        BackendKind::Auto | BackendKind::Headless => outputs::start(state, modes),
+        BackendKind::Auto | BackendKind::Headless => virtual_outputs::start(state, modes),
     }
 }
 
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn where_it_went_is_said_with_the_reason() {
+    fn description_of_the_backend_gives_the_reason() {
         let why = |wish, variables: &[(&str, &str)]| {
             let options = SessionOptions { backend: wish, ..SessionOptions::default() };
             let variable =
                 |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
-            why(wish, choose(&options, variable).unwrap(), variable)
+            describe(wish, choose(&options, variable).unwrap(), variable)
         };
         let auto = BackendKind::Auto;
         assert_eq!(
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_virtual_displays_can_do_is_refused_by_name() {
+    fn recording_option_is_refused_by_name_on_other_backends() {
         let options = SessionOptions {
             backend: BackendKind::Nested,
             record: Some("pictures".into()),

@@ -15,7 +15,7 @@ use std::process::Command;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Resource, Signal, kill_process_group, pidfd_open, setrlimit};
 
-use super::{ExitStatus, limits};
+use super::{ExitStatus, open_file_limit};
 
 /// How long a command may take to end after SIGTERM.
 const GRACE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
@@ -45,26 +45,26 @@ pub enum ChildError {
 
 /// A running command. Dropping it ends the command.
 ///
-/// As an event source: wait until [`as_fd`](AsFd::as_fd) is readable, then call [`ended`](Child::ended).
+/// As an event source: wait until [`as_fd`](AsFd::as_fd) is readable, then call [`ended`](ChildProcess::try_wait_ending_group).
 #[derive(Debug)]
-pub struct Child {
+pub struct ChildProcess {
     process: std::process::Child,
     group: Pid,
     pidfd: OwnedFd,
     ended: Option<ExitStatus>,
 }
 
-impl Child {
+impl ChildProcess {
     /// Runs `command` (the program and its arguments) with `environment` added to the compositor's own environment.
     ///
     /// `WAYLAND_SOCKET` and `DISPLAY` are not inherited, because they would lead the program to our parent
     /// compositor. `NOTIFY_SOCKET` is not inherited because only the compositor reports when the session is ready.
     pub fn spawn(command: &[OsString], environment: &[(&str, OsString)]) -> Result<Self, ChildError> {
-        Self::spawn_lending(command, environment, &[])
+        Self::spawn_with_fds(command, environment, &[])
     }
 
     /// Like [`spawn`](Self::spawn), but the command also inherits the descriptors `lent`, under the same numbers.
-    pub fn spawn_lending(
+    pub fn spawn_with_fds(
         command: &[OsString],
         environment: &[(&str, OsString)],
         lent: &[BorrowedFd<'_>],
@@ -81,8 +81,8 @@ impl Child {
             .env_remove("NOTIFY_SOCKET")
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .process_group(0);
-        as_it_was(&mut command);
-        lend(&mut command, lent);
+        restore_signals_and_limits(&mut command);
+        keep_fds_open(&mut command, lent);
         let process = command.spawn().map_err(|source| ChildError::Start { command: program.clone(), source })?;
         Self::watch(process)
     }
@@ -90,7 +90,7 @@ impl Child {
     fn watch(mut process: std::process::Child) -> Result<Self, ChildError> {
         let group = Pid::from_child(&process);
         match pidfd_open(group, PidfdFlags::empty()) {
-            Ok(pidfd) => Ok(Child { process, group, pidfd, ended: None }),
+            Ok(pidfd) => Ok(ChildProcess { process, group, pidfd, ended: None }),
             Err(error) => {
                 let pid = process.id();
                 let _ = process.kill();
@@ -103,27 +103,27 @@ impl Child {
     /// The exit status of the command, or `None` while it runs. Does not wait. Processes that the command left
     /// behind go on: a screen locker, the program of a launcher and the owner of the clipboard must stay after the
     /// process that started them has ended.
-    pub fn is_done(&mut self) -> Option<ExitStatus> {
+    pub fn try_wait(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() && self.has_exited(&IMMEDIATELY) {
             self.ended = self.process.wait().ok().map(ExitStatus::from);
         }
         self.ended
     }
 
-    /// Like [`is_done`](Self::is_done), but sends SIGTERM to the processes that the command left behind in its group.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
+    /// Like [`try_wait`](Self::try_wait), but sends SIGTERM to the processes that the command left behind in its group.
+    pub fn try_wait_ending_group(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() && self.has_exited(&IMMEDIATELY) {
-            self.collect(Signal::TERM);
+            self.signal_and_reap(Signal::TERM);
         }
         self.ended
     }
 
     /// Ends the whole group with SIGTERM, and with SIGKILL after two seconds. Returns the exit status of the command.
-    pub fn end(&mut self) -> ExitStatus {
-        if self.ended().is_none() {
+    pub fn terminate(&mut self) -> ExitStatus {
+        if self.try_wait_ending_group().is_none() {
             let _ = kill_process_group(self.group, Signal::TERM);
             self.has_exited(&GRACE);
-            self.collect(Signal::KILL);
+            self.signal_and_reap(Signal::KILL);
         }
         self.ended.unwrap_or_default()
     }
@@ -136,7 +136,7 @@ impl Child {
 
     /// Signals the group, then reaps the command. The order matters: until the command is reaped, its process id
     /// cannot be reused, so that the signal cannot reach an unrelated process.
-    fn collect(&mut self, signal: Signal) {
+    fn signal_and_reap(&mut self, signal: Signal) {
         let _ = kill_process_group(self.group, signal);
         self.ended = self.process.wait().ok().map(ExitStatus::from);
     }
@@ -147,8 +147,8 @@ impl Child {
 /// - the command could not be ended by the signals that the compositor blocks and reads as events;
 /// - real-time threads of the command would be killed by the signal that stops the compositor's own.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
-fn as_it_was(command: &mut Command) {
-    let (limit, files) = (crate::real_time::limit_before(), limits::before());
+fn restore_signals_and_limits(command: &mut Command) {
+    let (limit, files) = (crate::real_time::limit_before(), open_file_limit::original_limit());
     let restore = move || {
         // SAFETY: `mask` is a valid place for a signal set, and both calls are async-signal-safe.
         let failed = unsafe {
@@ -159,7 +159,7 @@ fn as_it_was(command: &mut Command) {
         if failed {
             return Err(io::Error::last_os_error());
         }
-        limits::restore(files)?;
+        open_file_limit::restore_open_files(files)?;
         limit.map_or(Ok(()), |limit| setrlimit(Resource::Rttime, limit).map_err(io::Error::from))
     };
     // SAFETY: the closure allocates nothing and takes no lock. It makes only calls that signal-safety(7) lists, and
@@ -169,7 +169,7 @@ fn as_it_was(command: &mut Command) {
 
 /// Lets the descriptors `lent` stay open in this command. Every other command closes them at `exec`.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
-fn lend(command: &mut Command, lent: &[BorrowedFd<'_>]) {
+fn keep_fds_open(command: &mut Command, lent: &[BorrowedFd<'_>]) {
     let lent: Vec<RawFd> = lent.iter().map(AsRawFd::as_raw_fd).collect();
     let keep = move || {
         // SAFETY: fcntl is async-signal-safe, and the caller of `spawn` keeps the descriptors open until the
@@ -181,15 +181,15 @@ fn lend(command: &mut Command, lent: &[BorrowedFd<'_>]) {
     unsafe { command.pre_exec(keep) };
 }
 
-impl AsFd for Child {
+impl AsFd for ChildProcess {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
 }
 
-impl Drop for Child {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
-        self.end();
+        self.terminate();
     }
 }
 
@@ -197,14 +197,14 @@ impl Drop for Child {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Child {
+    fn shell(script: &str) -> ChildProcess {
         let command = ["sh", "-c", script].map(OsString::from);
-        Child::spawn(&command, &[("WAYLAND_DISPLAY", "wayland-7".into())]).unwrap()
+        ChildProcess::spawn(&command, &[("WAYLAND_DISPLAY", "wayland-7".into())]).unwrap()
     }
 
-    fn wait(child: &mut Child) -> u8 {
+    fn wait(child: &mut ChildProcess) -> u8 {
         poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], None).unwrap();
-        child.ended().expect("the pidfd is readable").code()
+        child.try_wait_ending_group().expect("the pidfd is readable").code()
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_the_compositor_and_leads_a_group_of_its_own() {
+    fn command_has_the_environment_and_its_own_process_group() {
         assert_eq!(wait(&mut shell(r#"test "$WAYLAND_DISPLAY" = wayland-7"#)), 0);
         assert_eq!(wait(&mut shell(r#"test "$(cut -d' ' -f5 /proc/$$/stat)" = $$"#)), 0);
         assert_eq!(wait(&mut shell(r#"test -z "$WAYLAND_SOCKET""#)), 0);
@@ -235,19 +235,19 @@ mod tests {
             std::thread::yield_now();
         }
         let grandchild = std::fs::read_to_string(&note).unwrap();
-        assert_eq!(child.end().code(), 128 + 15);
+        assert_eq!(child.terminate().code(), 128 + 15);
         poll_until_gone(grandchild.trim());
     }
 
     #[test]
-    fn what_is_left_behind_goes_on_unless_all_is_to_end() {
+    fn processes_left_behind_go_on_unless_the_group_is_ended() {
         let directory = tempfile::tempdir().unwrap();
         let note = directory.path().join("left");
         let script = format!("sleep 1000 & echo $! > {}; exit 3", note.display());
         for goes_on in [true, false] {
             let mut child = shell(&script);
             poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], None).unwrap();
-            let ended = if goes_on { child.is_done() } else { child.ended() };
+            let ended = if goes_on { child.try_wait() } else { child.try_wait_ending_group() };
             assert_eq!(ended.map(|status| status.code()), Some(3));
             drop(child);
             let left = std::fs::read_to_string(&note).unwrap();
@@ -271,18 +271,18 @@ mod tests {
     }
 
     #[test]
-    fn it_has_what_it_is_lent_and_nothing_else_of_ours() {
+    fn command_inherits_only_the_descriptors_passed_to_it() {
         let (lent, kept) = (std::fs::File::open("/dev/null").unwrap(), std::fs::File::open("/dev/null").unwrap());
         let script =
             format!("test -e /proc/self/fd/{} && ! test -e /proc/self/fd/{}", lent.as_raw_fd(), kept.as_raw_fd());
         let command = ["sh".into(), "-c".into(), script.into()];
-        assert_eq!(wait(&mut Child::spawn_lending(&command, &[], &[lent.as_fd()]).unwrap()), 0);
+        assert_eq!(wait(&mut ChildProcess::spawn_with_fds(&command, &[], &[lent.as_fd()]).unwrap()), 0);
     }
 
     #[test]
     fn a_command_that_cannot_be_run_is_named() {
-        let error = Child::spawn(&["/no/such/program".into()], &[]).unwrap_err().to_string();
+        let error = ChildProcess::spawn(&["/no/such/program".into()], &[]).unwrap_err().to_string();
         assert!(error.starts_with("cannot run `/no/such/program`: No such file"), "{error}");
-        assert!(Child::spawn(&[], &[]).is_err());
+        assert!(ChildProcess::spawn(&[], &[]).is_err());
     }
 }

@@ -1,21 +1,22 @@
 //! A session from its start to its end: the backend, the sockets, the signals, and the command that runs inside.
 
-mod alarm;
+mod announce;
+pub mod apply_config;
 mod autostart;
 mod backend;
 pub mod child;
+pub(crate) mod client_throttle;
 mod drm;
+pub mod event_sources;
 mod exit;
-mod hello;
-mod launching;
-mod limits;
-pub mod messages;
+mod launch_program;
+mod loop_timer;
 mod nested;
+mod open_file_limit;
 mod options;
-mod outputs;
-mod parent;
-pub mod programs;
-pub(crate) mod reading;
+mod parent_backend;
+pub mod path_lookup;
+pub mod private_socket;
 mod recording;
 pub mod reload;
 mod renderer;
@@ -23,18 +24,19 @@ mod respond;
 mod run;
 mod satellite;
 mod screenshots;
-mod service;
-pub mod settings;
+mod shortcut_actions;
 pub mod signals;
-pub mod socket;
-mod terminal;
+mod start_messages;
 pub mod turn;
-pub mod waiting;
+mod virtual_outputs;
+pub mod wayland_socket;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};
-pub use recording::{PictureRect, part_of_picture};
-pub use run::{Session, run, run_with};
+pub use recording::{PictureRect, parse_picture_rect};
+pub use renderer::LOG_TARGET as RENDERER_LOG_TARGET;
+pub use run::{SessionState, run, run_with};
+pub use start_messages::LOG_TARGET as START_LOG_TARGET;
 
 /// Options that contradict each other.
 #[derive(Debug, thiserror::Error)]

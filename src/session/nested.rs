@@ -10,14 +10,14 @@ use calloop::PostAction;
 use smithay::utils::{Logical, Point};
 
 use super::ExitStatus;
-use super::parent::{Opened, Parent};
-use super::waiting::Heard;
+use super::event_sources::LoopSource;
+use super::parent_backend::{OpenedParentWindow, ParentBackend};
 use crate::backend::nested::{ParentEvent, WindowId};
 use crate::bindings::Modifier;
-use crate::config::{Config, OutputMode, OutputSettings, Scale};
-use crate::input::keymap::Keymap;
+use crate::config::{Config, OutputMode, OutputScale, OutputSettings};
+use crate::deferred_calls;
+use crate::input::keymap::CompiledKeymap;
 use crate::input::{self, InputEvent, KeyboardId};
-use crate::later;
 use crate::output::hotplug::{self, Placement};
 use crate::output::{place_of_pixel, power};
 use crate::protocol::virtual_keyboard::KeymapFile;
@@ -32,13 +32,13 @@ const MOST_OUTPUTS: u32 = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Nested {
-    outputs: HashMap<WindowId, Window>,
+    outputs: HashMap<WindowId, NestedWindowState>,
     /// Whether the parent's keymap is in use. If not, key codes from the parent are mapped by the configured keymap.
     has_keymap: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct NestedWindowState {
     output: OutputId,
     /// The output was switched off because the parent hides the window, not by a request to switch it off.
     is_hidden: bool,
@@ -47,7 +47,7 @@ struct Window {
 /// Connects to the parent and opens a window for each of `modes`. If `modes` is empty, it opens a window for each
 /// output that the configuration names, or one window. The refresh rates are the parent's.
 pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<()> {
-    let mut backend = Parent::connect()?;
+    let mut backend = ParentBackend::connect()?;
     // The parent uses the Super key for its own shortcuts.
     state.bindings.modifier = Modifier::Alt;
     let modes = match modes {
@@ -74,33 +74,35 @@ fn configured(config: &Config) -> usize {
     (1..=MOST_OUTPUTS).filter(named).max().unwrap_or(1) as usize
 }
 
-fn add(state: &mut State, opened: Opened) {
-    let Opened { display, window, scale: parents } = opened;
+fn add(state: &mut State, opened: OpenedParentWindow) {
+    let OpenedParentWindow { display, window, scale: parents } = opened;
     let settings = state.session.config.config().output(display.name(), None);
     let OutputSettings { position, scale, turn, pacing, .. } = settings;
     // Without a configured scale, the parent's is used.
-    let scale = Some(scale.map_or(parents, Scale::factor));
+    let scale = Some(scale.map_or(parents, OutputScale::factor));
     let placement = Placement { position, scale, turn: Some(turn), pacing: Some(pacing) };
     let id = hotplug::add(state, display, placement);
     power::set(state, id, settings.enabled);
-    state.session.nested.outputs.insert(window, Window { output: id, is_hidden: false });
+    state.session.nested.outputs.insert(window, NestedWindowState { output: id, is_hidden: false });
 }
 
-fn listen(state: &mut State, backend: Parent) -> anyhow::Result<()> {
+fn listen(state: &mut State, backend: ParentBackend) -> anyhow::Result<()> {
     let backend = Rc::new(RefCell::new(backend));
     // Events that arrived with the replies at the start are queued already, and do not make the descriptor readable.
     let first = backend.clone();
-    later::soon(state, move |state| _ = hear(state, &first));
+    deferred_calls::queue(state, move |state| _ = dispatch(state, &first));
     let of_source = backend.clone();
-    let listens =
-        state.session.waiting.listen(Heard::Displays, &*backend.borrow(), move |state| hear(state, &of_source));
+    let listens = state
+        .session
+        .event_sources
+        .add_source(LoopSource::Displays, &*backend.borrow(), move |state| dispatch(state, &of_source));
     listens.context("cannot watch the connection to the parent compositor")
 }
 
-fn hear(state: &mut State, backend: &RefCell<Parent>) -> PostAction {
+fn dispatch(state: &mut State, backend: &RefCell<ParentBackend>) -> PostAction {
     let result = backend.borrow_mut().dispatch();
     while let Some(event) = next(backend) {
-        heard(state, event);
+        handle_event(state, event);
     }
     backend.borrow().flush();
     match result {
@@ -112,19 +114,19 @@ fn hear(state: &mut State, backend: &RefCell<Parent>) -> PostAction {
     }
 }
 
-fn next(backend: &RefCell<Parent>) -> Option<ParentEvent> {
+fn next(backend: &RefCell<ParentBackend>) -> Option<ParentEvent> {
     backend.borrow_mut().poll_event()
 }
 
-fn heard(state: &mut State, event: ParentEvent) {
+fn handle_event(state: &mut State, event: ParentEvent) {
     match event {
         ParentEvent::Hidden { window } => set_hidden(state, window, true),
         ParentEvent::Visible { window } => set_hidden(state, window, false),
         ParentEvent::Scale { window, scale } => rescale(state, window, scale),
-        ParentEvent::Closed { window } => closed(state, window),
+        ParentEvent::Closed { window } => remove_window(state, window),
         ParentEvent::Keymap { file, size } => {
             let text = KeymapFile::new(file, size).read().ok();
-            let keymap = text.and_then(|text| Keymap::compile(&text));
+            let keymap = text.and_then(|text| CompiledKeymap::compile(&text));
             state.session.nested.has_keymap = keymap.is_some();
             match keymap {
                 Some(keymap) => input::keyboard::set_keymap(state, KeyboardId::Parent, Arc::new(keymap)),
@@ -167,11 +169,11 @@ fn rescale(state: &mut State, window: WindowId, parents: f64) {
     let Some(output) = state.session.nested.outputs.get(&window).map(|window| window.output) else { return };
     let Some(name) = state.outputs.by_id(output).map(|output| output.output().name()) else { return };
     let OutputSettings { position, scale, .. } = state.session.config.config().output(&name, None);
-    hotplug::arrange(state, output, position, scale.map_or(parents, Scale::factor));
+    hotplug::arrange(state, output, position, scale.map_or(parents, OutputScale::factor));
 }
 
 /// Removes the output of a closed window, as if it were unplugged. The session ends with its last window.
-fn closed(state: &mut State, window: WindowId) {
+fn remove_window(state: &mut State, window: WindowId) {
     if let Some(window) = state.session.nested.outputs.remove(&window) {
         hotplug::remove(state, window.output);
     }
@@ -189,17 +191,17 @@ fn input_event(state: &State, event: ParentEvent) -> Option<InputEvent> {
             InputEvent::Modifiers { time, keyboard: KeyboardId::Parent, depressed, latched, locked, layout }
         }
         ParentEvent::PointerMoved { time, window, x, y } => {
-            InputEvent::PointerPosition { time, position: place(state, window, x, y)? }
+            InputEvent::PointerPosition { time, position: to_global(state, window, x, y)? }
         }
         ParentEvent::Button { time, button, pressed } => InputEvent::Button { time, button, pressed },
         ParentEvent::Axis { time, source, horizontal, vertical } => {
             InputEvent::Axis { time, source, horizontal, vertical }
         }
         ParentEvent::TouchDown { time, window, finger, x, y } => {
-            InputEvent::TouchDown { time, slot: slot(finger)?, position: place(state, window, x, y)? }
+            InputEvent::TouchDown { time, slot: slot(finger)?, position: to_global(state, window, x, y)? }
         }
         ParentEvent::TouchMoved { time, window, finger, x, y } => {
-            InputEvent::TouchMotion { time, slot: slot(finger)?, position: place(state, window, x, y)? }
+            InputEvent::TouchMotion { time, slot: slot(finger)?, position: to_global(state, window, x, y)? }
         }
         ParentEvent::TouchUp { time, finger } => InputEvent::TouchUp { time, slot: slot(finger)? },
         ParentEvent::TouchFrame { time } => InputEvent::TouchFrame { time },
@@ -213,7 +215,7 @@ fn slot(finger: i32) -> Option<u32> {
 }
 
 /// Converts a position in a window (physical pixels) to global logical coordinates.
-fn place(state: &State, window: WindowId, x: f64, y: f64) -> Option<Point<f64, Logical>> {
+fn to_global(state: &State, window: WindowId, x: f64, y: f64) -> Option<Point<f64, Logical>> {
     let id = state.session.nested.outputs.get(&window)?.output;
     Some(place_of_pixel(state.outputs.by_id(id)?.output(), Point::from((x, y))))
 }

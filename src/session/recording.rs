@@ -22,7 +22,7 @@ pub type PictureRect = PixelRect;
 ///
 /// # Errors
 /// The text has another form; the error is a sentence that says so.
-pub fn part_of_picture(text: &str) -> Result<PictureRect, String> {
+pub fn parse_picture_rect(text: &str) -> Result<PictureRect, String> {
     let wrong = || format!("'{text}' is not X,Y,WIDTHxHEIGHT in pixels");
     let numbers: Vec<i32> = text.split([',', 'x']).map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
     match numbers[..] {
@@ -36,16 +36,16 @@ pub fn part_of_picture(text: &str) -> Result<PictureRect, String> {
 pub(super) struct Recordings {
     folder: Option<PathBuf>,
     stream: Option<PathBuf>,
-    part: Option<PixelRect>,
+    region: Option<PixelRect>,
     /// The file of `--record-stream` is in use by the first output.
-    stream_taken: bool,
+    stream_in_use: bool,
     running: Vec<(String, Recording)>,
 }
 
 impl Recordings {
     /// Records into `folder` and into the file `stream`, all of each output or only `part`.
     pub(super) fn new(folder: Option<PathBuf>, stream: Option<PathBuf>, part: Option<PixelRect>) -> Self {
-        Recordings { folder, stream, part, ..Recordings::default() }
+        Recordings { folder, stream, region: part, ..Recordings::default() }
     }
 
     /// Starts the recordings of `output` that were asked for.
@@ -54,13 +54,13 @@ impl Recordings {
         if let Some(folder) = &self.folder {
             let folder = folder.join(name);
             let sink = PngFolder::create(&folder).map_err(explain).with_context(|| cannot(name, &folder))?;
-            self.running.push((name.to_owned(), Recording::start_of(output, self.part, sink)?));
+            self.running.push((name.to_owned(), Recording::start_of(output, self.region, sink)?));
         }
         if let Some(first) = &self.stream {
-            let file = if self.stream_taken { named(first, name) } else { first.clone() };
+            let file = if self.stream_in_use { file_for_output(first, name) } else { first.clone() };
             let sink = StreamFile::create(&file).with_context(|| cannot(name, &file))?;
-            self.stream_taken = true;
-            self.running.push((name.to_owned(), Recording::start_of(output, self.part, sink)?));
+            self.stream_in_use = true;
+            self.running.push((name.to_owned(), Recording::start_of(output, self.region, sink)?));
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ fn explain(error: std::io::Error) -> anyhow::Error {
 }
 
 /// The file for a further output: for `film.rec` and `HEADLESS-2` it is `film-HEADLESS-2.rec`.
-fn named(file: &Path, output: &str) -> PathBuf {
+fn file_for_output(file: &Path, output: &str) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_owned();
     name.push("-");
     name.push(output);
@@ -105,15 +105,15 @@ mod tests {
 
     #[test]
     fn a_part_of_a_picture_is_four_numbers() {
-        assert_eq!(part_of_picture("8,0,300x720"), Ok(PixelRect { x: 8, y: 0, width: 300, height: 720 }));
+        assert_eq!(parse_picture_rect("8,0,300x720"), Ok(PixelRect { x: 8, y: 0, width: 300, height: 720 }));
         for wrong in ["", "8,0,300", "8,0,0x10", "-1,0,3x3", "1,2,3x4,5", "a,b,cxd"] {
-            assert_eq!(part_of_picture(wrong), Err(format!("'{wrong}' is not X,Y,WIDTHxHEIGHT in pixels")));
+            assert_eq!(parse_picture_rect(wrong), Err(format!("'{wrong}' is not X,Y,WIDTHxHEIGHT in pixels")));
         }
     }
 
     #[test]
     fn each_further_output_has_a_file_of_its_own_beside_the_first() {
-        assert_eq!(named(Path::new("/tmp/film.rec"), "HEADLESS-2"), Path::new("/tmp/film-HEADLESS-2.rec"));
-        assert_eq!(named(Path::new("film"), "HEADLESS-2"), Path::new("film-HEADLESS-2"));
+        assert_eq!(file_for_output(Path::new("/tmp/film.rec"), "HEADLESS-2"), Path::new("/tmp/film-HEADLESS-2.rec"));
+        assert_eq!(file_for_output(Path::new("film"), "HEADLESS-2"), Path::new("film-HEADLESS-2"));
     }
 }

@@ -18,8 +18,8 @@ use calloop::channel::{Event, Sender, channel};
 use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, Mode, PostAction};
 
-use super::settings;
-use crate::config::watch::{Changed, Places, Watch};
+use super::apply_config;
+use crate::config::watch::{ConfigChanges, ConfigWatch, WatchedNames};
 use crate::config::{ConfigError, ConfigFile};
 use crate::ipc::Completion;
 use crate::shell::notices;
@@ -29,34 +29,34 @@ use upbeat_record::ipc::message::Response;
 
 /// State of reloading the configuration.
 #[derive(Debug, Default)]
-pub(super) struct Rereading {
+pub(super) struct ConfigReload {
     /// Sends results from the reading thread to the main thread.
-    sender: Option<Sender<Reread>>,
+    sender: Option<Sender<ReloadResult>>,
     /// Watches the files with inotify; `None` if the system has no inotify instance left.
-    watch: Option<Watch>,
+    watch: Option<ConfigWatch>,
     is_under_way: bool,
     /// The next reload, after the one under way.
-    wanted: Option<Wanted>,
+    wanted: Option<ReloadRequest>,
     /// The part of the current configuration that the system refused, as a sentence.
     refused: Option<String>,
 }
 
 /// A reload that was asked for, and its reasons.
 #[derive(Debug, Default)]
-struct Wanted {
-    changed: Changed,
+struct ReloadRequest {
+    changed: ConfigChanges,
     /// Reload even if no file has changed.
-    is_told: bool,
+    is_forced: bool,
     /// Requests that wait for the result.
     completions: Vec<Completion>,
 }
 
 /// The result of a reload.
 #[derive(Debug)]
-struct Reread {
+struct ReloadResult {
     /// `None`: no file had changed, so nothing was read.
     result: Option<Result<ConfigFile, ConfigError>>,
-    places: Option<Places>,
+    places: Option<WatchedNames>,
     completions: Vec<Completion>,
 }
 
@@ -73,17 +73,18 @@ pub fn start(
     default: Option<PathBuf>,
 ) -> anyhow::Result<Vec<String>> {
     let mut said = Vec::new();
-    let mut watch =
-        Watch::new().inspect_err(|error| tracing::warn!(%error, "cannot watch the configuration for changes")).ok();
-    let mut places = watch.as_ref().map(Watch::places);
-    let mut file = ConfigFile::unread(named, default);
-    let mut mistake = match file.reload(&mut |path| watch_for(places.as_mut(), path)) {
+    let mut watch = ConfigWatch::new()
+        .inspect_err(|error| tracing::warn!(%error, "cannot watch the configuration for changes"))
+        .ok();
+    let mut places = watch.as_ref().map(ConfigWatch::places);
+    let mut file = ConfigFile::with_defaults(named, default);
+    let mut mistake = match file.reload(&mut |path| watch_file(places.as_mut(), path)) {
         Ok(()) => None,
         Err(error) if file.is_missing(&error) => return Err(error.into()),
         Err(error) => {
             said.push(format!("{error}\nThe built-in defaults are in force."));
             state.shell.overlays_mut().note_defaults();
-            Some(error.sentence())
+            Some(error.one_line())
         }
     };
     if let Some((watch, places)) = watch.as_mut().zip(places) {
@@ -91,22 +92,22 @@ pub fn start(
     }
     let config = file.config().clone();
     state.session.config = file;
-    state.session.rereading.watch = watch;
+    state.session.reload.watch = watch;
     listen(handle, state)?;
-    if let Err(refused) = settings::apply(state, None, &config) {
+    if let Err(refused) = apply_config::apply(state, None, &config) {
         said.push(refused.clone());
-        state.session.rereading.refused = Some(refused.clone());
+        state.session.reload.refused = Some(refused.clone());
         mistake.get_or_insert(refused);
     }
     if mistake.is_some() {
-        notices::configuration(state, mistake);
+        notices::set_config_error(state, mistake);
     }
     Ok(said)
 }
 
-fn watch_for(places: Option<&mut Places>, path: &std::path::Path) {
+fn watch_file(places: Option<&mut WatchedNames>, path: &std::path::Path) {
     if let Some(places) = places {
-        places.watch(path);
+        places.add_file(path);
     }
 }
 
@@ -122,13 +123,13 @@ fn listen(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Res
         })
         .map_err(|error| anyhow::anyhow!("{error}"))
         .context(failed)?;
-    state.session.rereading.sender = Some(sender);
-    let Some(watch) = &state.session.rereading.watch else { return Ok(()) };
+    state.session.reload.sender = Some(sender);
+    let Some(watch) = &state.session.reload.watch else { return Ok(()) };
     let source = Generic::new(watch.as_fd().try_clone_to_owned()?, Interest::READ, Mode::Level);
     let inserted = handle.insert_source(source, |_, _, state| {
-        let changed = state.session.rereading.watch.as_ref().map(Watch::changed).unwrap_or_default();
-        if !changed.is_nothing() {
-            want(state, Wanted { changed, ..Wanted::default() });
+        let changed = state.session.reload.watch.as_ref().map(ConfigWatch::read_changes).unwrap_or_default();
+        if !changed.is_empty() {
+            queue_reload(state, ReloadRequest { changed, ..ReloadRequest::default() });
         }
         Ok(PostAction::Continue)
     });
@@ -136,38 +137,41 @@ fn listen(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Res
 }
 
 /// Starts a reload; `completion` gets the result.
-pub(super) fn begin(state: &mut State, completion: Option<Completion>) {
-    want(state, Wanted { is_told: true, completions: completion.into_iter().collect(), ..Wanted::default() });
+pub(super) fn request_reload(state: &mut State, completion: Option<Completion>) {
+    queue_reload(
+        state,
+        ReloadRequest { is_forced: true, completions: completion.into_iter().collect(), ..ReloadRequest::default() },
+    );
 }
 
-fn want(state: &mut State, wanted: Wanted) {
-    let all = state.session.rereading.wanted.get_or_insert_default();
-    all.changed.join(wanted.changed);
-    all.is_told |= wanted.is_told;
+fn queue_reload(state: &mut State, wanted: ReloadRequest) {
+    let all = state.session.reload.wanted.get_or_insert_default();
+    all.changed.merge(wanted.changed);
+    all.is_forced |= wanted.is_forced;
     all.completions.extend(wanted.completions);
-    read_on(state);
+    start_next_reload(state);
 }
 
 /// Starts the reload that is wanted, unless one is under way.
-fn read_on(state: &mut State) {
-    let rereading = &mut state.session.rereading;
+fn start_next_reload(state: &mut State) {
+    let rereading = &mut state.session.reload;
     let (false, Some(sender)) = (rereading.is_under_way, rereading.sender.clone()) else { return };
     let Some(wanted) = rereading.wanted.take() else { return };
     let file = state.session.config.clone();
-    let places = rereading.watch.as_ref().map(Watch::places);
+    let places = rereading.watch.as_ref().map(ConfigWatch::places);
     rereading.is_under_way = true;
     let job = move || read(file, wanted, places, &sender);
     let thread = std::thread::Builder::new().name("configuration".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
         tracing::error!(%error, "cannot start a thread to reload the configuration");
-        state.session.rereading.is_under_way = false;
+        state.session.reload.is_under_way = false;
     }
 }
 
-fn read(mut file: ConfigFile, wanted: Wanted, mut places: Option<Places>, sender: &Sender<Reread>) {
-    let is_read = wanted.is_told || wanted.changed.counts();
+fn read(mut file: ConfigFile, wanted: ReloadRequest, mut places: Option<WatchedNames>, sender: &Sender<ReloadResult>) {
+    let is_read = wanted.is_forced || wanted.changed.needs_reload();
     // A panic while reading concerns only these files: files that are saved later are read all the same.
-    let mut reload = || file.reload(&mut |path| watch_for(places.as_mut(), path));
+    let mut reload = || file.reload(&mut |path| watch_file(places.as_mut(), path));
     let caught = is_read.then(|| std::panic::catch_unwind(AssertUnwindSafe(&mut reload)));
     let result = caught.and_then(|caught| {
         caught.inspect_err(|_| tracing::error!("a bug stopped the reload: the configuration stays unchanged")).ok()
@@ -175,38 +179,38 @@ fn read(mut file: ConfigFile, wanted: Wanted, mut places: Option<Places>, sender
     let result = result.map(|result| result.map(|()| file));
     let places = places.filter(|_| is_read);
     // The session may have ended meanwhile. Then the completions are dropped, which answers the requests too.
-    let _ = sender.send(Reread { result, places, completions: wanted.completions });
+    let _ = sender.send(ReloadResult { result, places, completions: wanted.completions });
 }
 
-fn finish(state: &mut State, reread: Reread) {
-    let rereading = &mut state.session.rereading;
+fn finish(state: &mut State, reread: ReloadResult) {
+    let rereading = &mut state.session.reload;
     rereading.is_under_way = false;
     if let Some((watch, places)) = rereading.watch.as_mut().zip(reread.places) {
         watch.replace(places);
     }
     if let Some(result) = reread.result {
         let answer = match result {
-            Ok(file) => put_in_force(state, file).map_err(|sentence| (sentence.clone(), sentence)),
-            Err(error) => Err((error.sentence(), format!("{error}\nThe previous configuration stays in force."))),
+            Ok(file) => apply_loaded(state, file).map_err(|sentence| (sentence.clone(), sentence)),
+            Err(error) => Err((error.one_line(), format!("{error}\nThe previous configuration stays in force."))),
         };
         if let Err((_, text)) = &answer {
             tracing::error!("{text}");
         }
-        notices::configuration(state, answer.as_ref().err().map(|(sentence, _)| sentence.clone()));
+        notices::set_config_error(state, answer.as_ref().err().map(|(sentence, _)| sentence.clone()));
         let answer = answer.map(|()| Response::Done).map_err(|(_, text)| text);
         reread.completions.into_iter().for_each(|completion| completion.finish(answer.clone()));
     }
     // Files may have been saved meanwhile.
-    read_on(state);
+    start_next_reload(state);
 }
 
 /// Applies a loaded configuration if it differs from the current one.
-fn put_in_force(state: &mut State, file: ConfigFile) -> Result<(), String> {
+fn apply_loaded(state: &mut State, file: ConfigFile) -> Result<(), String> {
     let before = std::mem::replace(&mut state.session.config, file);
     let after = state.session.config.config().clone();
     if *before.config() != after {
-        let result = settings::apply(state, Some(before.config()), &after);
-        state.session.rereading.refused = result.err();
+        let result = apply_config::apply(state, Some(before.config()), &after);
+        state.session.reload.refused = result.err();
     }
-    state.session.rereading.refused.clone().map_or(Ok(()), Err)
+    state.session.reload.refused.clone().map_or(Ok(()), Err)
 }

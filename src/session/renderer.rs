@@ -10,14 +10,17 @@ use smithay::utils::DeviceFd;
 
 use super::{BackendKind, RendererKind};
 use crate::protocol::{dmabuf, syncobj};
-use crate::render::{RenderError, Renderer, Software};
+use crate::render::{RenderError, Renderer, SoftwareDriver};
 use crate::state::State;
+
+/// The `tracing` target of these lines, which are shown by default.
+pub const LOG_TARGET: &str = module_path!();
 
 /// Creates the renderer that a session starts with. In a DRM session it may move to a display device later.
 pub(super) fn start(kind: RendererKind, backend: BackendKind) -> Result<Renderer, RenderError> {
     let mut renderer = match kind {
-        RendererKind::Auto => Renderer::automatic(Software::OffScreen)?,
-        RendererKind::AutoInPlace => Renderer::automatic(Software::InPlace)?,
+        RendererKind::Auto => Renderer::automatic(SoftwareDriver::OffScreen)?,
+        RendererKind::AutoInPlace => Renderer::automatic(SoftwareDriver::InPlace)?,
         RendererKind::Pixman => Renderer::pixman()?,
         RendererKind::Gles => Renderer::gles()?,
         RendererKind::GlesInPlace => Renderer::gles_in_place()?,
@@ -29,7 +32,7 @@ pub(super) fn start(kind: RendererKind, backend: BackendKind) -> Result<Renderer
 }
 
 /// Logs the renderer in use and the reason.
-pub(super) fn say(renderer: &Renderer) {
+pub(super) fn log_renderer(renderer: &Renderer) {
     tracing::info!("drawn by {}", renderer.describe());
 }
 

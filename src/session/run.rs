@@ -10,21 +10,21 @@ use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, LoopHandle, Mode, PostAction};
 use smithay::reexports::wayland_server::Display;
 
-use super::alarm::Alarm;
-use super::child::Child;
-use super::reading::{self, Reading};
+use super::child::ChildProcess;
+use super::client_throttle::{self, ClientThrottle};
+use super::event_sources::{self, LoopSource, LoopSources};
+use super::loop_timer::LoopTimer;
 use super::recording::Recordings;
-use super::reload::{self, Rereading};
-use super::satellite::Satellite;
+use super::reload::{self, ConfigReload};
+use super::satellite::X11Support;
 use super::signals::SignalWish;
-use super::waiting::{self, Heard, Waiting};
-use super::{BackendKind, ExitStatus, SessionOptions, hello, renderer, socket};
+use super::{BackendKind, ExitStatus, SessionOptions, renderer, start_messages, wayland_socket};
 use crate::backend::headless::HeadlessBackend;
 use crate::config::{Config, ConfigFile, write_starter};
-use crate::descriptors::Door;
-use crate::guard::floor;
+use crate::descriptors::Acceptor;
+use crate::guard::panic_guard;
 use crate::ipc;
-use crate::real_time::{RealTime, Role};
+use crate::real_time::{RealTime, ThreadRole};
 use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 use upbeat_timing::time::{Clock, Instant};
@@ -34,25 +34,25 @@ const DESKTOP: &str = "Upbeat:wlroots";
 
 /// State of a session, besides the compositor itself.
 #[derive(Default)]
-pub struct Session {
+pub struct SessionState {
     pub(super) headless: Option<Rc<RefCell<HeadlessBackend>>>,
     pub(super) nested: super::nested::Nested,
     pub(super) drm: Option<super::drm::DrmSession>,
-    pub(super) identity: Identity,
-    pub(super) satellite: Satellite,
+    pub(super) identity: SessionIdentity,
+    pub(super) satellite: X11Support,
     pub(super) config: ConfigFile,
     /// Server of the private socket; `None` while it answers, because it is taken out then.
-    pub(super) messages: Option<ipc::Server>,
+    pub(super) private_socket: Option<ipc::IpcServer>,
     /// The state last sent to subscribers of the event stream.
-    pub(super) told: super::respond::Told,
-    pub(super) rereading: Rereading,
+    pub(super) sent_state: super::respond::SentState,
+    pub(super) reload: ConfigReload,
     pub(super) recordings: Recordings,
     /// Number of the last virtual output. Numbers are not reused.
     pub(super) last_output: u32,
-    alarm: Option<Rc<RefCell<Alarm>>>,
+    timer: Option<Rc<RefCell<LoopTimer>>>,
     /// The event sources of the main loop.
-    pub(super) waiting: Waiting,
-    pub(super) reading: Reading,
+    pub(super) event_sources: LoopSources,
+    pub(super) client_throttle: ClientThrottle,
     /// Real-time scheduling of the main thread, once the loop runs and unless the configuration forbids it.
     real_time: Option<RealTime>,
     exit: Option<ExitStatus>,
@@ -62,7 +62,7 @@ pub struct Session {
 
 /// How programs find the session.
 #[derive(Debug, Default)]
-pub(super) struct Identity {
+pub(super) struct SessionIdentity {
     /// Name of the Wayland socket.
     pub(super) socket: String,
     /// Path of the private socket.
@@ -72,7 +72,7 @@ pub(super) struct Identity {
     pub(super) backend: BackendKind,
 }
 
-impl Identity {
+impl SessionIdentity {
     /// The environment of programs that the session starts: the variables of the configuration, and those that lead
     /// to the session. The configuration may override `XDG_CURRENT_DESKTOP`.
     pub fn environment<'a>(&self, config: &'a Config) -> Vec<(&'a str, OsString)> {
@@ -94,13 +94,13 @@ fn desktop(inherited: Option<String>) -> String {
     inherited.filter(is_ours).unwrap_or_else(|| DESKTOP.to_owned())
 }
 
-impl std::fmt::Debug for Session {
+impl std::fmt::Debug for SessionState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("exit", &self.exit).finish_non_exhaustive()
     }
 }
 
-impl Session {
+impl SessionState {
     /// The configuration in force.
     pub fn config(&self) -> &Config {
         self.config.config()
@@ -123,13 +123,13 @@ impl Session {
 
     /// Gives the main thread real-time scheduling where the system permits it, so that it stays on time beside busy
     /// programs; or takes it away.
-    pub(super) fn keep_time(&mut self, wished: bool) {
+    pub(super) fn set_real_time(&mut self, wished: bool) {
         // Display drivers work in ordinary kernel threads. With a single processor they would wait for our
         // real-time thread.
         let has_two = || std::thread::available_parallelism().is_ok_and(|processors| processors.get() > 1);
         let wished = wished && (self.identity.backend != BackendKind::Drm || has_two());
         match (wished, self.real_time.take()) {
-            (true, had) => self.real_time = Some(had.unwrap_or_else(|| RealTime::ask_for(Role::Main))),
+            (true, had) => self.real_time = Some(had.unwrap_or_else(|| RealTime::ask_for(ThreadRole::Main))),
             (false, had) => had.into_iter().for_each(RealTime::give_up),
         }
     }
@@ -152,8 +152,8 @@ pub fn run_with(
     options: SessionOptions,
     prepare: impl FnOnce(&LoopHandle<'static, State>, &mut State) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitStatus> {
-    super::limits::raise();
-    crate::closing::spare_this_thread();
+    super::open_file_limit::raise_open_files();
+    crate::nonblocking_close::never_block_this_thread();
     let backend = super::backend::choose(&options, |name| std::env::var_os(name))?;
     let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("cannot create an event loop")?;
     let display: Display<State> = Display::new().context("cannot create a Wayland display")?;
@@ -161,7 +161,7 @@ pub fn run_with(
     // Before any thread is started, because threads inherit the signal mask.
     super::signals::insert(&event_loop.handle(), |wish, state: &mut State| match wish {
         SignalWish::End => state.session.end(ExitStatus::default()),
-        SignalWish::Reload => reload::begin(state, None),
+        SignalWish::Reload => reload::request_reload(state, None),
     })?;
     state.outputs.set_renderer(Some(renderer::start(options.renderer, backend)?));
     if let Some(path) = &options.frame_log {
@@ -170,9 +170,9 @@ pub fn run_with(
     state.session.recordings = Recordings::new(options.record, options.record_stream, options.record_only);
     state.session.identity.backend = backend;
     let handle = event_loop.handle();
-    let Configured { written, mistakes } = configure(&handle, &mut state, options.config)?;
-    reading::listen(&mut state, display)?;
-    listen_to_alarm(&mut state)?;
+    let LoadedConfig { written, mistakes } = configure(&handle, &mut state, options.config)?;
+    client_throttle::listen(&mut state, display)?;
+    watch_timer(&mut state)?;
     let open = {
         let (outputs, device) = (&options.outputs, options.lend_device.as_deref());
         super::backend::start(backend, &handle, &mut state, outputs)
@@ -182,20 +182,20 @@ pub fn run_with(
     // The first log line says where the session is shown. A configuration mistake is logged even if the session
     // cannot start.
     if let Ok((name, _)) = &open {
-        hello::ready(&state, options.backend, backend, name);
+        start_messages::log_ready(&state, options.backend, backend, name);
     }
-    mistakes.iter().for_each(|mistake| hello::mistaken(mistake));
-    written.iter().for_each(|path| hello::wrote(path));
+    mistakes.iter().for_each(|mistake| start_messages::log_config_mistake(mistake));
+    written.iter().for_each(|path| start_messages::log_starter_config(path));
     let (name, ipc_path) = open?;
     let x11 = state.session.config().x11.satellite.clone();
     super::satellite::start(&handle, &mut state, &x11);
     let display = state.session.satellite.display();
-    state.session.identity = Identity { socket: name.clone(), ipc_path, display, backend };
+    state.session.identity = SessionIdentity { socket: name.clone(), ipc_path, display, backend };
     if let Some(ready) = options.ready {
-        socket::announce(ready, &name)?;
+        wayland_socket::report_ready(ready, &name)?;
     }
     let environment = state.session.environment();
-    super::service::announce(backend, &environment);
+    super::announce::announce(backend, &environment);
     // No hint in a virtual session, where no user sees it, or when a command is about to open a window, which the
     // hint would obscure.
     let hints = state.session.config().hint && backend != BackendKind::Headless && options.command.is_empty();
@@ -205,13 +205,13 @@ pub fn run_with(
     prepare(&handle, &mut state)?;
     // Not before: the start takes long, and there is no deadline to meet yet.
     let in_time = state.session.config().timing.real_time;
-    state.session.keep_time(in_time);
+    state.session.set_real_time(in_time);
     // The first frame needs no external event.
     turn(&mut state);
-    let ran = floor::catch(|| waiting::run(&mut event_loop, &mut state, turn));
-    let ran = ran.map_err(|panic| bug(&panic)).and_then(|ran| ran);
+    let ran = panic_guard::catch(|| event_sources::run(&mut event_loop, &mut state, turn));
+    let ran = ran.map_err(|panic| report_panic(&panic)).and_then(|ran| ran);
     if ran.is_err() {
-        command.iter().for_each(|child| _ = child.borrow_mut().end());
+        command.iter().for_each(|child| _ = child.borrow_mut().terminate());
     }
     ran?;
     let ended = state.session.exit.unwrap_or_default();
@@ -231,15 +231,15 @@ fn open_sockets(
     state: &mut State,
     wish: Option<&str>,
 ) -> anyhow::Result<(String, PathBuf)> {
-    let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
+    let runtime = wayland_socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
     let name = open_socket(handle, &runtime, wish)?;
     let ipc_path = upbeat_record::ipc::socket_path(&runtime, &name);
-    super::messages::listen(state, &ipc_path)?;
+    super::private_socket::listen(state, &ipc_path)?;
     Ok((name, ipc_path))
 }
 
 /// Result of reading the configuration.
-struct Configured {
+struct LoadedConfig {
     /// Path of the starter configuration, if one was written.
     written: Option<PathBuf>,
     /// Mistakes in the configuration, as sentences.
@@ -251,7 +251,7 @@ fn configure(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
     named: Option<PathBuf>,
-) -> anyhow::Result<Configured> {
+) -> anyhow::Result<LoadedConfig> {
     let default = crate::config::default_path(|name| std::env::var_os(name));
     let written = default.clone().filter(|path| {
         named.is_none()
@@ -261,54 +261,58 @@ fn configure(
             })
     });
     let mistakes = reload::start(handle, state, named, default)?;
-    Ok(Configured { written, mistakes })
+    Ok(LoadedConfig { written, mistakes })
 }
 
 /// Reports a panic of the main loop. After it the state is only dropped, which restores consoles and displays.
-fn bug(panic: &floor::Panic) -> anyhow::Error {
+fn report_panic(panic: &panic_guard::Panic) -> anyhow::Error {
     tracing::error!("{}", panic.backtrace);
     anyhow::anyhow!("a bug ended the session, please report it: {panic}")
 }
 
 /// Does everything that follows a wake-up, in its fixed order.
 fn turn(state: &mut State) {
-    faults::stumble(Fault::Turn);
-    faults::fall(Fault::Abort);
-    reading::write_gathered(state);
+    faults::panic_if_due(Fault::Turn);
+    faults::abort_if_due(Fault::Abort);
+    client_throttle::flush_gathered(state);
     let mut wake = super::turn::run(state);
-    if reading::bury_objects(state) {
+    if client_throttle::destroy_ended_objects(state) {
         wake = super::turn::run(state);
     }
-    let resume = reading::read_on(state, wake);
-    let wake = wake.into_iter().chain(resume).chain(reading::next_look(state)).min();
-    arm_alarm(state, wake);
+    let resume = client_throttle::read_throttled(state, wake);
+    let wake = wake.into_iter().chain(resume).chain(client_throttle::next_gathered_check(state)).min();
+    arm_timer(state, wake);
     // After the alarm is set, because a client that is woken by the events may run first.
-    if let Some(look) = reading::write(state) {
-        arm_alarm(state, wake.into_iter().chain([look]).min());
+    if let Some(look) = client_throttle::flush_clients(state) {
+        arm_timer(state, wake.into_iter().chain([look]).min());
     }
     if let Some(real_time) = &mut state.session.real_time {
         real_time.check();
     }
 }
 
-fn arm_alarm(state: &State, wake: Option<Instant>) {
-    if let Some(alarm) = &state.session.alarm
+fn arm_timer(state: &State, wake: Option<Instant>) {
+    if let Some(alarm) = &state.session.timer
         && let Err(error) = alarm.borrow_mut().arm(wake, || state.clock.now())
     {
         tracing::error!(%error, "cannot set the timer of the session");
     }
 }
 
-fn listen_to_alarm(state: &mut State) -> anyhow::Result<()> {
-    let alarm = Rc::new(RefCell::new(Alarm::new().context("cannot create a timer")?));
+fn watch_timer(state: &mut State) -> anyhow::Result<()> {
+    let alarm = Rc::new(RefCell::new(LoopTimer::new().context("cannot create a timer")?));
     let rings = alarm.clone();
     let rang = move |state: &mut State| {
-        let late = rings.borrow_mut().rang(state.clock.now());
+        let late = rings.borrow_mut().note_expired(state.clock.now());
         state.outputs.note_woke(late);
         PostAction::Continue
     };
-    state.session.waiting.listen(Heard::Alarm, &*alarm.borrow(), rang).context("cannot watch the timer")?;
-    state.session.alarm = Some(alarm);
+    state
+        .session
+        .event_sources
+        .add_source(LoopSource::Alarm, &*alarm.borrow(), rang)
+        .context("cannot watch the timer")?;
+    state.session.timer = Some(alarm);
     Ok(())
 }
 
@@ -317,12 +321,12 @@ fn open_socket(
     runtime: &std::path::Path,
     wanted: Option<&str>,
 ) -> anyhow::Result<String> {
-    let socket = socket::listen(runtime, wanted)?;
+    let socket = wayland_socket::listen(runtime, wanted)?;
     let name = socket.socket_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut door = Door::new();
+    let mut door = Acceptor::new();
     handle
         .insert_source(Generic::new(socket, Interest::READ, Mode::Level), move |_, socket, state| {
-            door.let_in(
+            door.accept_all(
                 || socket.accept(),
                 |stream| {
                     let (display, rules) = (&mut state.display_handle, &state.rules);
@@ -341,17 +345,17 @@ fn start_command(
     handle: &LoopHandle<'static, State>,
     command: &[OsString],
     environment: &[(&str, OsString)],
-) -> anyhow::Result<Option<Rc<RefCell<Child>>>> {
+) -> anyhow::Result<Option<Rc<RefCell<ChildProcess>>>> {
     if command.is_empty() {
         return Ok(None);
     }
-    let child = Child::spawn(command, environment)?;
+    let child = ChildProcess::spawn(command, environment)?;
     let descriptor = std::os::fd::AsFd::as_fd(&child).try_clone_to_owned()?;
     let child = Rc::new(RefCell::new(child));
     let watched = child.clone();
     handle
         .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, state| {
-            Ok(match watched.borrow_mut().ended() {
+            Ok(match watched.borrow_mut().try_wait_ending_group() {
                 Some(status) => {
                     state.session.end(status);
                     PostAction::Remove
@@ -365,12 +369,12 @@ fn start_command(
 
 /// The exit status of the session: the command's own if it has ended. Otherwise the command is ended, and the status is
 /// `ended`.
-fn end_command(child: &Rc<RefCell<Child>>, ended: ExitStatus) -> ExitStatus {
+fn end_command(child: &Rc<RefCell<ChildProcess>>, ended: ExitStatus) -> ExitStatus {
     let mut child = child.borrow_mut();
-    match child.ended() {
+    match child.try_wait_ending_group() {
         Some(status) => status,
         None => {
-            child.end();
+            child.terminate();
             ended
         }
     }
@@ -381,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn desktop_is_ours_in_a_window_of_another_one() {
+    fn desktop_variable_names_upbeat_inside_another_desktop() {
         assert_eq!(desktop(None), DESKTOP);
         assert_eq!(desktop(Some("GNOME".to_owned())), DESKTOP);
         assert_eq!(desktop(Some("Upbeat".to_owned())), "Upbeat", "as the user has it in upbeat-session");

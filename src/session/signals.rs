@@ -36,7 +36,7 @@ pub fn insert<State>(
 /// Runs `start` with all signals blocked. Threads inherit the mask, so that signals only reach the main thread, which
 /// reads them as events.
 #[expect(unsafe_code, reason = "no safe wrapper sets the signal mask of a thread")]
-pub fn out_of_reach<T>(start: impl FnOnce() -> T) -> T {
+pub fn with_signals_blocked<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: both masks are valid places for signal sets, and a zeroed set is valid.
     let before = unsafe {
         let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());

@@ -4,7 +4,7 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Arrangement {
+pub enum WindowArrangement {
     /// Place and size are chosen by the user and the client.
     #[default]
     Floating,

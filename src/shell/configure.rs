@@ -18,11 +18,11 @@ use crate::state::State;
 
 /// The configure that was acknowledged since the previous commit, if any.
 #[derive(Clone, Copy, Debug, Default)]
-struct Acknowledged(Option<Serial>);
+struct AcknowledgedConfigure(Option<Serial>);
 
-impl Cacheable for Acknowledged {
+impl Cacheable for AcknowledgedConfigure {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {
-        Acknowledged(self.0.take())
+        AcknowledgedConfigure(self.0.take())
     }
 
     fn merge_into(self, into: &mut Self, _display: &DisplayHandle) {
@@ -42,8 +42,9 @@ pub const fn serial_of(configure: &Configure) -> Serial {
 
 /// Handles `ack_configure`: the configure takes effect with the next commit.
 pub fn acknowledged(state: &mut State, surface: &WlSurface, serial: Serial) {
-    let before =
-        guard::with_states(surface, |states| states.cached_state.get::<Acknowledged>().pending().0.replace(serial));
+    let before = guard::with_states(surface, |states| {
+        states.cached_state.get::<AcknowledgedConfigure>().pending().0.replace(serial)
+    });
     // Marked as unchanged, because nothing is visible before the next commit.
     if let Some(window) = state.shell.windows.of_root_mut_quietly(surface) {
         window.acknowledge(serial, before.is_none());
@@ -69,5 +70,5 @@ pub fn allows_content(state: &State, surface: &WlSurface) -> bool {
 
 /// The configure that the applied content was drawn for, unless it is that of the content before.
 pub(super) fn take_applied(surface: &WlSurface) -> Option<Serial> {
-    guard::with_states(surface, |states| states.cached_state.get::<Acknowledged>().current().0.take())
+    guard::with_states(surface, |states| states.cached_state.get::<AcknowledgedConfigure>().current().0.take())
 }

@@ -11,10 +11,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Resource, Weak};
 use smithay::wayland::shell::xdg::ToplevelSurface;
 
-use super::look::DecoratedBy;
+use super::appearance::DecoratedBy;
 use super::{Window, WindowId};
 use crate::guard;
-use crate::shell::Desk;
+use crate::shell::ShellOutputs;
 use crate::state::State;
 
 /// The KDE object that was made last for a surface. It is weak, because the object has the surface as its data: a
@@ -31,35 +31,35 @@ pub fn remember_kde(surface: &WlSurface, object: &OrgKdeKwinServerDecoration) {
 }
 
 /// Handles the mode that the client of `surface` prefers. Returns the mode that applies; a rule overrides the client.
-pub fn wish(state: &mut State, surface: &WlSurface, wish: DecoratedBy) -> DecoratedBy {
+pub fn set_preferred_mode(state: &mut State, surface: &WlSurface, wish: DecoratedBy) -> DecoratedBy {
     // A surface that is not a window gets no decoration from us, because nothing would store its mode.
     let Some(window) = state.shell.window_of_root_mut(surface) else { return DecoratedBy::Client };
-    window.wished_decoration = wish;
+    window.preferred_decoration = wish;
     let by = decorated_by(window);
-    window.leaves_decoration = by == DecoratedBy::Server;
-    state.need_all();
+    window.has_server_decoration = by == DecoratedBy::Server;
+    state.schedule_repaint_all();
     by
 }
 
 fn decorated_by(window: &Window) -> DecoratedBy {
-    window.ruled_decoration.unwrap_or(window.wished_decoration)
+    window.ruled_decoration.unwrap_or(window.preferred_decoration)
 }
 
 /// Applies the mode of a rule, or of no rule. A client that never negotiated draws its own decoration all the same.
-pub(super) fn rule(state: &mut State, id: WindowId, by: Option<DecoratedBy>) {
+pub(super) fn set_ruled_mode(state: &mut State, id: WindowId, by: Option<DecoratedBy>) {
     let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };
     if std::mem::replace(&mut window.ruled_decoration, by) == by {
         return;
     }
     let by = decorated_by(window);
-    let hears = [tell_xdg(&window.toplevel, by), tell_kde(window.surface(), by)];
-    window.leaves_decoration = hears.contains(&true) && by == DecoratedBy::Server;
+    let hears = [send_xdg_mode(&window.toplevel, by), send_kde_mode(window.surface(), by)];
+    window.has_server_decoration = hears.contains(&true) && by == DecoratedBy::Server;
     window.send_pending();
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 /// Puts the mode into the next configure. Returns whether the client negotiates by the xdg protocol.
-fn tell_xdg(toplevel: &ToplevelSurface, by: DecoratedBy) -> bool {
+fn send_xdg_mode(toplevel: &ToplevelSurface, by: DecoratedBy) -> bool {
     toplevel.with_pending_state(|pending| match &mut pending.decoration_mode {
         Some(mode) => {
             *mode = by.xdg_mode();
@@ -70,7 +70,7 @@ fn tell_xdg(toplevel: &ToplevelSurface, by: DecoratedBy) -> bool {
 }
 
 /// Sends the mode at once. Returns whether the client negotiates by the KDE protocol.
-fn tell_kde(surface: &WlSurface, by: DecoratedBy) -> bool {
+fn send_kde_mode(surface: &WlSurface, by: DecoratedBy) -> bool {
     let object = guard::with_states(surface, |states| {
         let known = states.data_map.get::<KdeObject>()?;
         known.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -13,18 +13,21 @@
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::utils::{Logical, Point, Rectangle};
 
-use super::parts::{self, Aim, Target};
 use super::resize::{self, Edges};
-use super::strips::Mode;
-use super::window::Stretch;
-use super::workspaces::Place;
-use super::{Arrangement, Shell, Window, WindowId, arranging, snapping, spaces, strips, visit, wishes};
-use crate::shell::{Desk, Hand, geometry};
+use super::snap_targets::{self, SnapPreview, SnapTarget};
+use super::tiling::TilingMode;
+use super::window::ResizeStretch;
+use super::workspaces::WorkspaceId;
+use super::{
+    Shell, Window, WindowArrangement, WindowId, arrangement_requests, snapping, surface_outputs, tiling, window_rules,
+    workspace_actions,
+};
+use crate::shell::{ShellOutputs, ShellSeat, geometry};
 use crate::state::State;
 
 /// A move or resize of a window by the pointer or a finger.
 #[derive(Clone, Debug)]
-pub struct Drag {
+pub struct WindowDrag {
     pub window: WindowId,
     pub kind: DragKind,
     /// Position of the pointer or finger at the start (global logical coordinates).
@@ -45,7 +48,7 @@ pub enum DragKind {
 
 impl Shell {
     /// The drag in progress.
-    pub fn drag(&self) -> Option<&Drag> {
+    pub fn drag(&self) -> Option<&WindowDrag> {
         self.drag.as_ref()
     }
 
@@ -98,7 +101,7 @@ impl Window {
 
     /// Ends the stretch after the client has answered the last size: the edges that did not follow the pointer stay in
     /// place.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn finish_stretch(&mut self) {
         if let Some(stretch) = self.stretch.take() {
             self.floating = resize::anchored(stretch.start, stretch.edges, self.geometry.size).loc;
             self.floating_size = Some(self.geometry.size);
@@ -110,35 +113,35 @@ impl Window {
 /// moved.
 pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -> bool {
     if state.shell.is_tile(id) {
-        strips::acting::float_under(state, id);
+        tiling::actions::detach_from_strip(state, id);
     }
     let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
-    if window.is_fullscreen() || matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+    if window.is_fullscreen() || matches!(window.wanted, WindowArrangement::Fullscreen { .. }) {
         return false;
     }
     let mut corner = window.rect().loc;
     let snapped = window.snapped.take();
-    if matches!(window.wanted, Arrangement::Maximized { .. }) || snapped.is_some() {
+    if matches!(window.wanted, WindowArrangement::Maximized { .. }) || snapped.is_some() {
         window.floating_size = snapped.map(|snapped| snapped.before.size).or(window.floating_size);
-        corner = shrink_under(window, start);
+        corner = restore_floating_size(window, start);
     }
-    window.settle();
+    window.finish_stretch();
     window.floating = corner;
-    state.shell.drag = Some(Drag { window: id, kind: DragKind::Move { corner }, start });
-    wishes::state_changed(state, id);
-    state.need_all();
+    state.shell.drag = Some(WindowDrag { window: id, kind: DragKind::Move { corner }, start });
+    window_rules::state_changed(state, id);
+    state.schedule_repaint_all();
     true
 }
 
 /// Restores the floating size of a maximised or snapped window that is dragged away. The pointer stays over the same
 /// relative part of the window.
-fn shrink_under(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32, Logical> {
+fn restore_floating_size(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32, Logical> {
     let rect = window.rect();
     let size = window.floating_size.unwrap_or(rect.size);
-    window.want(Arrangement::Floating);
+    window.set_pending_arrangement(WindowArrangement::Floating);
     window.send_pending();
     // Show it floating at once, because waiting for the client would make the window jump away from the pointer.
-    window.applied = Arrangement::Floating;
+    window.applied = WindowArrangement::Floating;
     let along = |pointer: f64, start: i32, length: i32, new: i32| {
         let share = (pointer - f64::from(start)) / f64::from(length.max(1));
         (pointer - share * f64::from(new)).round() as i32
@@ -151,18 +154,19 @@ fn shrink_under(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32,
 /// own.
 pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<f64, Logical>) -> bool {
     let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
-    if window.wanted != Arrangement::Floating || window.applied != Arrangement::Floating || edges.is_empty() {
+    if window.wanted != WindowArrangement::Floating || window.applied != WindowArrangement::Floating || edges.is_empty()
+    {
         return false;
     }
-    window.settle();
+    window.finish_stretch();
     if window.snapped.take().is_some() {
         // A window that is no longer snapped has free edges; the first size tells the client so.
-        window.want(Arrangement::Floating);
+        window.set_pending_arrangement(WindowArrangement::Floating);
     }
     let rect = window.rect();
-    window.stretch = Some(Stretch { edges, start: rect, wanted: rect, answered: rect.size, released: false });
-    state.shell.drag = Some(Drag { window: id, kind: DragKind::Resize { edges }, start });
-    state.need_all();
+    window.stretch = Some(ResizeStretch { edges, start: rect, wanted: rect, answered: rect.size, released: false });
+    state.shell.drag = Some(WindowDrag { window: id, kind: DragKind::Resize { edges }, start });
+    state.schedule_repaint_all();
     true
 }
 
@@ -175,52 +179,52 @@ pub fn end(state: &mut State) {
         stretch.released = true;
         if !window.send_wanted_size() {
             // No size was ever sent, because the pointer has not moved.
-            window.settle();
+            window.finish_stretch();
         }
     }
-    if let (DragKind::Move { corner }, Some(aim)) = (drag.kind, state.shell.aim.take()) {
-        put_where_aimed(state, drag.window, aim, corner);
+    if let (DragKind::Move { corner }, Some(aim)) = (drag.kind, state.shell.snap_preview.take()) {
+        snap_released(state, drag.window, aim, corner);
     }
-    spaces::settle(state, drag.window);
-    visit::update_outputs(state, drag.window);
-    state.need_all();
+    workspace_actions::assign_to_output(state, drag.window);
+    surface_outputs::update_outputs(state, drag.window);
+    state.schedule_repaint_all();
 }
 
 /// Updates where the dragged window would be snapped if it were released at `pointer`.
-pub fn aim(state: &mut State, pointer: Point<f64, Logical>) {
-    let aim = aimed(state, pointer);
-    if std::mem::replace(&mut state.shell.aim, aim) != aim {
-        state.need_all();
+pub fn update_snap_preview(state: &mut State, pointer: Point<f64, Logical>) {
+    let aim = snap_preview_at(state, pointer);
+    if std::mem::replace(&mut state.shell.snap_preview, aim) != aim {
+        state.schedule_repaint_all();
     }
 }
 
-fn aimed(state: &State, pointer: Point<f64, Logical>) -> Option<Aim> {
+fn snap_preview_at(state: &State, pointer: Point<f64, Logical>) -> Option<SnapPreview> {
     let drag = state.shell.drag().filter(|drag| matches!(drag.kind, DragKind::Move { .. }))?;
     let window = state.shell.window(drag.window).filter(|window| !window.has_one_size())?;
     let (output, area) = state.usable_area(Some(pointer))?;
     let workspaces = &state.shell.workspaces;
     let screen = workspaces.screen(&output.name())?;
     // A window above columns is never snapped.
-    let place = Place { screen, number: workspaces.active(screen) };
-    let floats = !window.in_strip && state.shell.strips.mode(place) == Mode::Floating;
+    let place = WorkspaceId { screen, number: workspaces.active(screen) };
+    let floats = !window.in_strip && state.shell.strips.mode(place) == TilingMode::Floating;
     let is_screen = |point| state.output_areas().any(|(_, area)| area.to_f64().contains(point));
-    let target = parts::target(pointer, geometry(&output), is_screen).filter(|_| floats)?;
-    Some(Aim { target, area })
+    let target = snap_targets::target(pointer, geometry(&output), is_screen).filter(|_| floats)?;
+    Some(SnapPreview { target, area })
 }
 
 /// Snaps or maximises a window that was released at a screen edge. `corner` is its corner before the drag.
-fn put_where_aimed(state: &mut State, id: WindowId, aim: Aim, corner: Point<i32, Logical>) {
+fn snap_released(state: &mut State, id: WindowId, aim: SnapPreview, corner: Point<i32, Logical>) {
     let Some(window) = state.shell.window_mut(id) else { return };
     match aim.target {
-        Target::Whole => {
+        SnapTarget::Whole => {
             // Unmaximising restores the position before the drag.
             window.floating = corner;
             let surface = window.surface().clone();
-            arranging::maximize(state, &surface);
+            arrangement_requests::maximize(state, &surface);
         }
-        Target::Part(part) => {
+        SnapTarget::Part(part) => {
             let before = Rectangle::new(corner, window.rect().size);
-            snapping::put(state, id, part, aim.area, before);
+            snapping::snap_in_area(state, id, part, aim.area, before);
         }
     }
 }
@@ -232,6 +236,6 @@ pub fn cancel(state: &mut State) {
     {
         window.stretch = None;
     }
-    state.shell.aim = None;
-    state.forget_drag();
+    state.shell.snap_preview = None;
+    state.end_drag();
 }

@@ -3,13 +3,13 @@
 
 use smithay::backend::renderer::element::Id;
 
-use crate::scene::Picture;
+use crate::scene::EffectPicture;
 
 /// Effects around and below windows. Lengths are in logical pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Effects {
+pub struct WindowEffects {
     /// Shadow of windows that draw none of their own.
-    pub shadow: Option<Shadow>,
+    pub shadow: Option<ShadowStyle>,
     /// Corner radius of these windows; 0 leaves the corners square.
     pub corner_radius: f64,
     /// Strength of the blur behind translucent windows: the number of times that the background is halved; 0 for no
@@ -18,23 +18,23 @@ pub struct Effects {
     /// Floating windows with server-side decorations have a title bar.
     pub title_bars: bool,
     /// Border of the focused window and of urgent windows.
-    pub mark: Option<Mark>,
+    pub border: Option<BorderStyle>,
     /// Shadow and corners for GPU rendering, where the configuration does not set them.
-    pub on_gpu: OnGpu,
+    pub on_gpu: GpuEffects,
 }
 
 /// Effects that are too expensive for the CPU: only drawn by a GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OnGpu {
-    pub shadow: Option<Shadow>,
+pub struct GpuEffects {
+    pub shadow: Option<ShadowStyle>,
     pub corner_radius: Option<f64>,
 }
 
-impl Effects {
+impl WindowEffects {
     /// The effects with the values for GPU rendering.
     #[must_use]
     pub fn drawn_by_gpu(self) -> Self {
-        Effects {
+        WindowEffects {
             shadow: self.on_gpu.shadow.or(self.shadow),
             corner_radius: self.on_gpu.corner_radius.unwrap_or(self.corner_radius),
             ..self
@@ -44,7 +44,7 @@ impl Effects {
 
 /// Border of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mark {
+pub struct BorderStyle {
     /// Width in logical pixels.
     pub width: f64,
     /// Colour for the focused window (red, green, blue, opacity: 0 to 1), if that has a border.
@@ -54,7 +54,7 @@ pub struct Mark {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shadow {
+pub struct ShadowStyle {
     /// Extent beyond the window's edges, in logical pixels.
     pub reach: f64,
     /// Opacity of the darkest part: 0 to 1.
@@ -63,26 +63,26 @@ pub struct Shadow {
 
 /// Ids of a window's effects for damage tracking.
 #[derive(Clone, Debug)]
-pub struct EffectNames {
+pub struct EffectIds {
     /// Id of the shadow.
     pub shadow: Id,
     /// Id of the blurred background.
     pub blur: Id,
     /// Id of the border.
-    pub mark: Id,
+    pub border: Id,
     /// Id of the title bar or tabs.
     pub titles: Id,
 }
 
-impl Default for EffectNames {
+impl Default for EffectIds {
     fn default() -> Self {
-        EffectNames { shadow: Id::new(), blur: Id::new(), mark: Id::new(), titles: Id::new() }
+        EffectIds { shadow: Id::new(), blur: Id::new(), border: Id::new(), titles: Id::new() }
     }
 }
 
 /// The reason for a window's border.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Edge {
+pub enum BorderState {
     /// The window has no border.
     #[default]
     None,
@@ -92,37 +92,37 @@ pub enum Edge {
     Urgent,
 }
 
-impl Mark {
+impl BorderStyle {
     /// Colour of the border; `None` if there is no border.
-    pub const fn says(&self, edge: Edge) -> Option<[f32; 4]> {
+    pub const fn colour_for(&self, edge: BorderState) -> Option<[f32; 4]> {
         match edge {
-            Edge::None => None,
-            Edge::Focus => self.colour,
-            Edge::Urgent => Some(self.urgent),
+            BorderState::None => None,
+            BorderState::Focus => self.colour,
+            BorderState::Urgent => Some(self.urgent),
         }
     }
 }
 
 /// The effects that apply to a window.
 #[derive(Clone, Debug)]
-pub struct Decoration {
-    pub names: EffectNames,
+pub struct WindowDecoration {
+    pub ids: EffectIds,
     /// The window floats without a decoration of its own, so it may have a shadow and rounded corners.
-    pub stands_free: bool,
-    pub edge: Edge,
+    pub is_free: bool,
+    pub border: BorderState,
     /// Corner radius from a rule.
     pub corner_radius: Option<f64>,
     /// Picture of the title bar or tabs.
-    pub titles: Option<Picture>,
+    pub titles: Option<EffectPicture>,
     /// `titles` is a title bar: shadow, corners and border surround the bar and the window.
     pub has_bar: bool,
 }
 
 // The ids are not compared, because they follow from the window.
-impl PartialEq for Decoration {
+impl PartialEq for WindowDecoration {
     fn eq(&self, other: &Self) -> bool {
-        self.stands_free == other.stands_free
-            && self.edge == other.edge
+        self.is_free == other.is_free
+            && self.border == other.border
             && self.corner_radius == other.corner_radius
             && self.titles == other.titles
             && self.has_bar == other.has_bar

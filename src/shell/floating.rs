@@ -5,9 +5,9 @@
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-use super::layout::op::{Direction, Resize, Side};
-use super::{Arrangement, Window, WindowId, placement, set_location, snapping, spaces, strips};
-use crate::shell::Desk;
+use super::layout::op::{Direction, HorizontalSide, Resize};
+use super::{Window, WindowArrangement, WindowId, placement, set_location, snapping, tiling, workspace_actions};
+use crate::shell::ShellOutputs;
 use crate::state::State;
 
 /// Distance per move, in logical pixels: few presses cross a screen, and the effect of a single press is visible.
@@ -22,7 +22,7 @@ const SHARES: [i32; 3] = [333, 500, 667];
 const CLIENT_GRID: i32 = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
+pub enum ResizeAxis {
     Width,
     Height,
 }
@@ -31,18 +31,18 @@ pub enum Axis {
 pub fn shift(state: &mut State, direction: Direction) -> bool {
     let Some((id, area)) = focused(state) else { return is_focused_alone(state) };
     let by = match direction {
-        Direction::Column(Side::Left) => Point::from((-STEP, 0)),
-        Direction::Column(Side::Right) => Point::from((STEP, 0)),
+        Direction::Column(HorizontalSide::Left) => Point::from((-STEP, 0)),
+        Direction::Column(HorizontalSide::Right) => Point::from((STEP, 0)),
         Direction::Up => Point::from((0, -STEP)),
         Direction::Down => Point::from((0, STEP)),
         Direction::First | Direction::Last | Direction::OtherLayer => return true,
     };
     let Some(window) = state.shell.window_mut(id) else { return true };
-    window.settle();
+    window.finish_stretch();
     let size = match window.snapped.take() {
         Some(snapped) => {
             window.floating_size = Some(snapped.before.size);
-            window.want(Arrangement::Floating);
+            window.set_pending_arrangement(WindowArrangement::Floating);
             window.send_pending();
             snapped.before.size
         }
@@ -56,26 +56,26 @@ pub fn shift(state: &mut State, direction: Direction) -> bool {
 
 /// Changes the width or height of the focused window. Its top left corner stays in place if the screen has room.
 /// Returns `false` if the window does not float.
-pub fn resize(state: &mut State, axis: Axis, resize: Resize) -> bool {
+pub fn resize(state: &mut State, axis: ResizeAxis, resize: Resize) -> bool {
     let Some((id, area)) = focused(state) else { return is_focused_alone(state) };
     let below = state.shell.below_bar(id, area);
     let Some(window) = state.shell.window_mut(id) else { return true };
-    window.settle();
+    window.finish_stretch();
     let before = Rectangle::new(window.floating, asked_size(window));
     let limits = window.size_limits();
     let clamp = |size: Size<i32, Logical>| {
         let most = |size: i32, room: i32| size.clamp(LEAST.min(room), room);
         // Leave the other axis alone, even where the client chose a size beyond its limits.
         match axis {
-            Axis::Width => Size::from((limits.clamp((most(size.w, below.size.w), size.h).into()).w, size.h)),
-            Axis::Height => Size::from((size.w, limits.clamp((size.w, most(size.h, below.size.h)).into()).h)),
+            ResizeAxis::Width => Size::from((limits.clamp((most(size.w, below.size.w), size.h).into()).w, size.h)),
+            ResizeAxis::Height => Size::from((size.w, limits.clamp((size.w, most(size.h, below.size.h)).into()).h)),
         }
     };
     let with = |length: i32| match axis {
-        Axis::Width => clamp(Size::from((length.max(0), before.size.h))),
-        Axis::Height => clamp(Size::from((before.size.w, length.max(0)))),
+        ResizeAxis::Width => clamp(Size::from((length.max(0), before.size.h))),
+        ResizeAxis::Height => clamp(Size::from((before.size.w, length.max(0)))),
     };
-    let along = |size: Size<i32, Logical>| if axis == Axis::Width { size.w } else { size.h };
+    let along = |size: Size<i32, Logical>| if axis == ResizeAxis::Width { size.w } else { size.h };
     let (now, room) = (along(before.size), along(area.size));
     let size = match resize {
         Resize::By(percent) => with(now.saturating_add(part(room, i32::from(percent) * 10))),
@@ -92,19 +92,19 @@ pub fn resize(state: &mut State, axis: Axis, resize: Resize) -> bool {
     let rect = Rectangle::new(before.loc, size);
     let inside = placement::keep_inside(rect, below);
     let corner = match axis {
-        Axis::Width => Point::from((inside.x, rect.loc.y)),
-        Axis::Height => Point::from((rect.loc.x, inside.y)),
+        ResizeAxis::Width => Point::from((inside.x, rect.loc.y)),
+        ResizeAxis::Height => Point::from((rect.loc.x, inside.y)),
     };
-    snapping::float(state, id, corner, size);
+    snapping::move_floating(state, id, corner, size);
     true
 }
 
 /// The focused window, if it floats and is not dragged, and the usable area of its screen.
 fn focused(state: &mut State) -> Option<(WindowId, Rectangle<i32, Logical>)> {
-    strips::arrange(state);
-    let window = alone(state).filter(|window| window.wanted == Arrangement::Floating)?;
+    tiling::arrange(state);
+    let window = alone(state).filter(|window| window.wanted == WindowArrangement::Floating)?;
     let id = window.id;
-    let (_, area) = state.usable_area(Some(spaces::centre(window.rect())))?;
+    let (_, area) = state.usable_area(Some(workspace_actions::centre(window.rect())))?;
     (!state.shell.is_dragged(id)).then_some((id, area))
 }
 

@@ -8,7 +8,7 @@ use smithay::wayland::selection::data_device::DND_ICON_ROLE;
 use super::{Shell, Window};
 use crate::guard;
 use crate::shell::geometry;
-use crate::surface::showing;
+use crate::surface::render_state;
 use crate::surface::tree::find_downward;
 
 impl Shell {
@@ -68,7 +68,7 @@ impl Window {
 pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     find_downward(root, &mut |surface, states, place| {
         let local = point - place.origin;
-        (!place.cuts(point) && takes_input(states, local)).then(|| (surface.clone(), local))
+        (!place.clips(point) && takes_input(states, local)).then(|| (surface.clone(), local))
     })
 }
 
@@ -101,7 +101,7 @@ pub fn covers(surface: &WlSurface, local: Point<f64, Logical>) -> bool {
 }
 
 fn has_content_at(states: &SurfaceData, pixel: Point<i32, Logical>) -> bool {
-    let size = showing::of(states).and_then(|showing| Some(showing.cut()?.size));
+    let size = render_state::of(states).and_then(|showing| Some(showing.cut()?.size));
     size.is_some_and(|size| (0..size.w).contains(&pixel.x) && (0..size.h).contains(&pixel.y))
 }
 

@@ -6,13 +6,13 @@
 //! ```
 //! [`Workspaces`](super::workspaces::Workspaces) has the list of minimised windows. For visibility they count as
 //! windows of a workspace that is not shown. The overview and the switcher show them. In a strip the neighbours take
-//! their place, and the position is remembered (`Strips::keep_way_back`).
+//! their place, and the position is remembered (`TilingState::remember_position`).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::animation::WindowMotion;
-use super::{Hand, Shell, WindowId, activate, animation, let_go_of, spaces, strips};
-use crate::shell::Desk;
+use super::{Shell, ShellSeat, WindowId, activate, animation, release_window, tiling, workspace_actions};
+use crate::shell::ShellOutputs;
 use crate::state::State;
 
 impl Shell {
@@ -21,7 +21,7 @@ impl Shell {
     }
 
     /// Minimises a new window whose parent is minimised.
-    pub(super) fn wait_with_parent(&mut self, id: WindowId) {
+    pub(super) fn minimise_with_parent(&mut self, id: WindowId) {
         if self.parent_of(id).is_some_and(|parent| self.is_minimised(parent)) {
             self.workspaces.set_minimised(id, true);
         }
@@ -30,7 +30,7 @@ impl Shell {
     /// Called when a window is unmapped, so that it is not minimised when it is mapped again.
     pub(super) fn forget_minimised(&mut self, id: WindowId) {
         self.workspaces.set_minimised(id, false);
-        self.strips.forget_way_back(id);
+        self.strips.forget_position(id);
     }
 }
 
@@ -59,23 +59,23 @@ pub fn minimise(state: &mut State, id: WindowId) {
     if !members.contains(&id) || shell.is_minimised(id) {
         return;
     }
-    strips::arrange(state);
-    strips::acting::keep_ways_back(state, from, &members);
+    tiling::arrange(state);
+    tiling::actions::remember_positions(state, from, &members);
     for member in &members {
-        animation::leave(state, *member);
-        let_go_of(state, *member);
+        animation::keep_snapshot(state, *member);
+        release_window(state, *member);
         state.shell.workspaces.set_minimised(*member, true);
     }
-    strips::arrange(state);
+    tiling::arrange(state);
     if state.shell.focused.is_some_and(|focused| members.contains(&focused)) {
-        let next = spaces::next_on(state, from);
+        let next = workspace_actions::next_on(state, from);
         activate(state, next);
     }
     changed(state);
 }
 
 /// Shows a minimised window and its dialogs at their previous places. The focus does not change.
-pub(super) fn bring_back(state: &mut State, id: WindowId) {
+pub(super) fn restore(state: &mut State, id: WindowId) {
     let shell = &state.shell;
     let minimised: Vec<WindowId> = shell.family(id).into_iter().filter(|member| shell.is_minimised(*member)).collect();
     if minimised.is_empty() {
@@ -89,13 +89,13 @@ pub(super) fn bring_back(state: &mut State, id: WindowId) {
             window.motion = WindowMotion::default();
         }
     }
-    strips::arrange(state);
+    tiling::arrange(state);
     changed(state);
 }
 
 fn changed(state: &mut State) {
-    state.shell.strips.stale();
-    spaces::tell_windows(&mut state.shell);
+    state.shell.strips.invalidate();
+    workspace_actions::send_window_states(&mut state.shell);
     state.refresh_focus();
-    state.need_all();
+    state.schedule_repaint_all();
 }

@@ -6,51 +6,51 @@
 //! move or resize follows the pointer at the latch ([`drag`]), independently of its client.
 
 pub mod animation;
+pub mod appearance;
 mod arrangement;
-pub mod arranging;
-mod bounding;
-mod carrying;
+pub mod arrangement_requests;
 mod change_log;
 pub mod configure;
+mod configure_bounds;
 pub mod decorations;
-mod desk;
+pub mod destroyed_objects;
 pub mod drag;
 pub mod effects;
+pub mod end_session_question;
 pub mod floating;
 pub mod hit;
+mod host;
 pub mod input_popups;
 pub mod layers;
 pub mod layout;
 pub mod lock;
-pub mod look;
 pub mod minimising;
-mod naming;
 pub mod notices;
+mod output_moves;
 pub mod overview;
-pub mod parts;
 pub mod placement;
 pub mod popup;
 mod popup_list;
-pub mod question;
 mod refitting;
-pub mod region;
+pub mod region_selection;
 pub mod render_order;
 pub mod resize;
 mod ruled_size;
+pub mod snap_targets;
 mod snapping;
-pub mod spaces;
 pub mod stacking;
-pub mod strips;
-pub mod sweep;
+pub mod surface_outputs;
 pub mod swipes;
+pub mod tiling;
 pub mod title_bars;
 pub mod titles;
 pub mod urgency;
-pub mod visit;
 pub mod window;
 mod window_list;
+mod window_names;
 mod window_rect;
-pub mod wishes;
+pub mod window_rules;
+pub mod workspace_actions;
 pub mod workspaces;
 pub mod xdg_errors;
 
@@ -64,27 +64,29 @@ use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 use crate::guard;
 use crate::revision::Revision;
 use crate::state::State;
-use crate::surface::{self, Surfaces, reach};
-use animation::{Animations, Ghost, Pans, Slides, WindowMotion};
-pub use arrangement::Arrangement;
-pub use arranging::{fullscreen, maximize, outputs_changed, send_column_to, send_to, unfullscreen, unmaximize};
-pub use carrying::carry_along;
+use crate::surface::{self, SurfaceRegistry, tree_extent};
+use animation::{AnimationStyles, ClosingWindow, ColumnPans, WindowMotion, WorkspaceSlides};
+pub use arrangement::WindowArrangement;
+pub use arrangement_requests::{
+    fullscreen, maximize, outputs_changed, send_column_to, send_to, unfullscreen, unmaximize,
+};
 pub use change_log::{ListRevision, ShellRevision};
-pub use desk::{Desk, Hand, Monitor, geometry};
-use drag::Drag;
-use effects::Effects;
+use drag::WindowDrag;
+use effects::WindowEffects;
+pub use host::{MonitorIdentity, ShellOutputs, ShellSeat, geometry};
 use input_popups::InputPopups;
 use layers::Layers;
 use lock::Lock;
-pub use naming::{app_id_changed, set_tag, title_changed};
+pub use output_moves::move_with_output;
 use overview::Overlays;
-use parts::Aim;
 use popup_list::PopupList;
+use snap_targets::SnapPreview;
 pub use stacking::{is_window, parent_surface, set_parent};
-use strips::Strips;
+use tiling::TilingState;
 pub use upbeat_timing::id::WindowId;
 pub use window::Window;
 use window_list::WindowList;
+pub use window_names::{app_id_changed, set_tag, title_changed};
 use workspaces::Workspaces;
 
 /// All windows, popups and layer surfaces, and the state that places them.
@@ -104,45 +106,45 @@ pub struct Shell {
     workspaces: Workspaces,
     /// The window on which a button or finger is down.
     pressed: Option<WindowId>,
-    drag: Option<Drag>,
+    drag: Option<WindowDrag>,
     /// The place where the dragged window is snapped if it is released now.
-    aim: Option<Aim>,
-    animations: Animations,
-    slides: Slides,
-    pans: Pans,
+    snap_preview: Option<SnapPreview>,
+    animations: AnimationStyles,
+    slides: WorkspaceSlides,
+    pans: ColumnPans,
     /// The multi-finger gesture in progress.
-    swipe: Option<swipes::Swipe>,
+    swipe: Option<swipes::SwipeGesture>,
     /// Overview, notices, help and other layers above the windows.
     overlays: Overlays,
     /// Shadows, corners, blur and borders.
-    effects: Effects,
+    effects: WindowEffects,
     lock: Lock,
     /// Closed windows that fade out, in the order in which they closed.
-    ghosts: Vec<Ghost>,
+    closing_windows: Vec<ClosingWindow>,
     /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
     /// conformance suite WLCS, because most of its own clients do.
     allow_unconfigured_content: bool,
     /// The object whose role is being created right now.
     constructing: Option<XdgSurface>,
     /// [`Shell::changes`] when all animations were last found at rest.
-    still: Option<ShellRevision>,
+    at_rest_since: Option<ShellRevision>,
     /// Sizes of the outputs when windows were last moved inside them.
     output_sizes: Vec<(String, Size<i32, Logical>)>,
     /// States last sent to windows: focus and suspension.
-    told: spaces::Told,
-    /// Windows with subsurfaces that get `enter` and `leave` at the end of the turn.
-    unvisited: BTreeSet<WindowId>,
+    sent_states: workspace_actions::SentWindowStates,
+    /// Windows with subsurfaces that get `enter` and `cancel` at the end of the turn.
+    pending_output_updates: BTreeSet<WindowId>,
     last_id: u32,
     /// Advances whenever a window gets another title or application id.
     names: Revision,
     /// Workspaces that are strips of columns.
-    strips: Strips,
+    strips: TilingState,
     /// The window under the pointer gets the focus.
     focus_follows_pointer: bool,
     /// Counts focus changes, to sort windows by their last focus.
     focuses: u64,
     /// The focused window when rules were last evaluated.
-    wished_for: Option<WindowId>,
+    rules_focus: Option<WindowId>,
     /// Windows whose names have changed since the rules were evaluated, without duplicates.
     renamed: VecDeque<WindowId>,
 }
@@ -167,7 +169,7 @@ impl Shell {
     }
 
     /// Workspaces that are strips of columns.
-    pub const fn strips(&self) -> &Strips {
+    pub const fn strips(&self) -> &TilingState {
         &self.strips
     }
 
@@ -188,19 +190,19 @@ impl Shell {
     }
 
     /// The place where the dragged window is snapped if it is released now.
-    pub const fn aim(&self) -> Option<Aim> {
-        self.aim
+    pub const fn snap_preview(&self) -> Option<SnapPreview> {
+        self.snap_preview
     }
 
-    pub const fn effects(&self) -> Effects {
+    pub const fn effects(&self) -> WindowEffects {
         self.effects
     }
 
-    pub const fn effects_mut(&mut self) -> &mut Effects {
+    pub const fn effects_mut(&mut self) -> &mut WindowEffects {
         &mut self.effects
     }
 
-    pub const fn set_effects(&mut self, effects: Effects) {
+    pub const fn set_effects(&mut self, effects: WindowEffects) {
         self.effects = effects;
     }
 
@@ -270,7 +272,7 @@ impl Shell {
 
     /// The rectangle that can be covered by the window or layer surface of `surface` (global logical coordinates).
     /// `None` for popups and for surfaces that belong to neither.
-    pub fn reach_of(&self, surfaces: &Surfaces, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
+    pub fn reach_of(&self, surfaces: &SurfaceRegistry, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
         let root = surface::root(surface);
         let Some(window) = self.window_of_root(&root) else {
             return self.layers.of_root(&root).map(|pinned| pinned.reach(surfaces));
@@ -315,7 +317,7 @@ impl Shell {
     /// Sets the window on which a button or finger is down; `None` when all are up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
         self.pressed = window;
-        self.layers.let_go();
+        self.layers.clear_pressed();
     }
 }
 
@@ -324,7 +326,7 @@ pub fn new_toplevel(state: &mut State, toplevel: ToplevelSurface) {
     let shell = &mut state.shell;
     shell.last_id += 1;
     let mut window = Window::new(WindowId(shell.last_id), toplevel);
-    window.want(Arrangement::Floating);
+    window.set_pending_arrangement(WindowArrangement::Floating);
     shell.windows.push(window);
 }
 
@@ -358,10 +360,10 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
     if !window.configured && is_root {
         let id = window.id;
-        wishes::renew(state, id);
-        let expected = strips::expected(state, id);
-        bounding::foretell(state, id, expected);
-        strips::foresee(state, id);
+        window_rules::apply_rules(state, id);
+        let expected = tiling::expected_workspace(state, id);
+        configure_bounds::set_initial_bounds(state, id, expected);
+        tiling::set_initial_tile(state, id);
         let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
         window.send();
     }
@@ -369,36 +371,36 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     window.geometry = window_geometry(root, extent);
     window.extent = extent;
     let answered = acknowledged.is_some();
-    window.take_answer(acknowledged);
+    window.apply_acknowledged(acknowledged);
     let id = window.id;
     let is_other = before.2 != window.applied;
     if (answered && was_resized) || before != look(window) {
         state.shell.windows.note_change_of(id);
     }
     if is_other {
-        wishes::state_changed(state, id);
+        window_rules::state_changed(state, id);
     }
     if is_root {
-        strips::hear_limits(&mut state.shell, id);
+        tiling::minimum_size_changed(&mut state.shell, id);
     }
     match (was_mapped, has_content) {
         (false, true) => mapped(state, id),
         (true, false) => unmapped(state, id),
-        (true, true) if answered && !state.shell.is_dragged(id) => spaces::settle(state, id),
+        (true, true) if answered && !state.shell.is_dragged(id) => workspace_actions::assign_to_output(state, id),
         _ => {}
     }
     if !is_root || state.surfaces.has_children(root) {
-        // The whole tree gets `enter` and `leave` once in a turn, even if the window has not committed yet.
-        state.shell.unvisited.insert(id);
+        // The whole tree gets `enter` and `cancel` once in a turn, even if the window has not committed yet.
+        state.shell.pending_output_updates.insert(id);
     } else {
-        visit::update_outputs(state, id);
+        surface_outputs::update_outputs(state, id);
     }
 }
 
-/// Work that is done once in a turn, however often clients commit: extents of surface trees, and `enter` and `leave`
+/// Work that is done once in a turn, however often clients commit: extents of surface trees, and `enter` and `cancel`
 /// events.
-pub fn catch_up(state: &mut State) {
-    for root in reach::measure_all(state) {
+pub fn update_trees(state: &mut State) {
+    for root in tree_extent::measure_all(state) {
         if state.shell.window_of_root(&root).is_some() {
             window_applied(state, &root, false);
         } else if state.shell.popup(&root).is_some() {
@@ -407,11 +409,11 @@ pub fn catch_up(state: &mut State) {
             input_popups::applied(state, &root);
         }
     }
-    for id in std::mem::take(&mut state.shell.unvisited) {
-        visit::update_outputs(state, id);
+    for id in std::mem::take(&mut state.shell.pending_output_updates) {
+        surface_outputs::update_outputs(state, id);
     }
-    layers::keyboard::attend(state);
-    layers::rising::attend(state);
+    layers::keyboard::update_covered_layers(state);
+    layers::above_fullscreen::update_above_fullscreen(state);
 }
 
 /// The window geometry set by the client, clipped to the window's extent; the whole extent if the client has set none.
@@ -422,7 +424,7 @@ fn window_geometry(root: &WlSurface, covered: Rectangle<i32, Logical>) -> Rectan
 
 impl Window {
     /// New content was applied, drawn for the configure `acknowledged`, if that is a new configure.
-    fn take_answer(&mut self, acknowledged: Option<Serial>) {
+    fn apply_acknowledged(&mut self, acknowledged: Option<Serial>) {
         let Some(serial) = acknowledged else { return };
         let mut answered = None;
         while self.sent.front().is_some_and(|sent| sent.serial <= serial) {
@@ -437,7 +439,7 @@ impl Window {
         if let Some(stretch) = &mut self.stretch {
             stretch.answered = answered.size.unwrap_or(rect_size);
             if stretch.released && !answered.resizing {
-                self.settle();
+                self.finish_stretch();
             } else {
                 self.send_wanted_size();
             }
@@ -449,8 +451,9 @@ fn mapped(state: &mut State, id: WindowId) {
     state.shell.overlays.hint = false;
     let pointer = state.pointer_position();
     let usable = state.usable_area(Some(pointer));
-    let is_seen = spaces::appear(state, id, usable.as_ref().map(|(output, _)| output.name()).as_deref());
-    strips::hear_name(state, id);
+    let is_seen =
+        workspace_actions::assign_new_window(state, id, usable.as_ref().map(|(output, _)| output.name()).as_deref());
+    tiling::recheck_floating_rule(state, id);
     let area = usable.map(|(_, area)| area);
     let Some(window) = state.shell.window(id) else { return };
     // A window that is mapped again keeps its place.
@@ -474,16 +477,16 @@ fn mapped(state: &mut State, id: WindowId) {
     }
     ruled_size::apply(state, id);
     tracing::debug!(?id, "window mapped");
-    spaces::settle(state, id);
+    workspace_actions::assign_to_output(state, id);
     // A dialog of a hidden window stays hidden and gets no focus.
-    let wishes = wishes::of(state, id);
+    let wishes = window_rules::evaluate(state, id);
     if is_seen && (wishes.focused.unwrap_or(true) || state.shell.focused.is_none()) {
         urgency::focus_new(state, id, wishes.focused == Some(true));
     }
     if let (Some(true), Some(surface)) = (wishes.fullscreen, state.shell.window(id).map(|it| it.surface().clone())) {
         fullscreen(state, &surface, None);
     }
-    state.need_look();
+    state.schedule_update_all();
 }
 
 fn unmapped(state: &mut State, id: WindowId) {
@@ -494,30 +497,30 @@ fn unmapped(state: &mut State, id: WindowId) {
         window.sent.clear();
         window.toplevel.reset_initial_configure_sent();
         window.stretch = None;
-        window.applied = Arrangement::Floating;
+        window.applied = WindowArrangement::Floating;
         window.motion = WindowMotion::default();
-        (window.in_strip, window.is_behind, window.is_aside) = (false, false, false);
-        if matches!(window.wanted, Arrangement::Tiled { .. }) {
-            window.want(Arrangement::Floating);
+        (window.in_strip, window.is_hidden_tab, window.is_scrolled_out) = (false, false, false);
+        if matches!(window.wanted, WindowArrangement::Tiled { .. }) {
+            window.set_pending_arrangement(WindowArrangement::Floating);
         }
     }
     tracing::debug!(?id, "window unmapped");
     state.shell.forget_minimised(id);
-    gone(state, id);
+    window_hidden(state, id);
     if let Some(surface) = state.shell.window(id).map(|window| window.surface().clone()) {
         state.focus_lost(&surface);
     }
 }
 
 /// Called when a window is unmapped: ends its popups and its drag.
-fn gone(state: &mut State, id: WindowId) {
-    state.shell.leave_strip(id);
-    let_go_of(state, id);
-    state.need_all();
+fn window_hidden(state: &mut State, id: WindowId) {
+    state.shell.remove_from_strip(id);
+    release_window(state, id);
+    state.schedule_repaint_all();
 }
 
 /// Ends the drag and the popups of a window, and clears its pressed state.
-fn let_go_of(state: &mut State, id: WindowId) {
+fn release_window(state: &mut State, id: WindowId) {
     popup::dismiss_of_window(state, id);
     if state.shell.is_dragged(id) {
         drag::cancel(state);
@@ -528,7 +531,7 @@ fn let_go_of(state: &mut State, id: WindowId) {
 /// If the focused window is no longer visible, focuses its neighbour in a strip, or else the topmost window.
 pub fn focus_next(state: &mut State) {
     if state.shell.focused.is_some_and(|id| !state.shell.is_visible(id)) {
-        let beside = state.shell.after_lost();
+        let beside = state.shell.focus_after_removal();
         let next = beside.or_else(|| state.shell.visible_windows().next_back().map(|window| window.id));
         activate(state, next);
     }
@@ -542,7 +545,7 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
         window.mapped = false;
     }
     state.shell.forget_minimised(id);
-    gone(state, id);
+    window_hidden(state, id);
     stacking::adopt_children(&mut state.shell, id, toplevel);
     state.shell.workspaces.remove(id);
     state.shell.forget_names(id);
@@ -577,13 +580,13 @@ pub fn focus(state: &mut State, id: WindowId) {
 fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
     let id = id.map(|id| state.shell.modal_above(id).unwrap_or(id));
     if let Some(id) = id {
-        minimising::bring_back(state, id);
+        minimising::restore(state, id);
     }
     if let Some(place) = id.and_then(|id| state.shell.workspaces.place(id)) {
         state.shell.workspaces.switch(place.screen, place.number);
     }
     let before = std::mem::replace(&mut state.shell.focused, id);
-    if before != id && state.shell.effects.mark.is_some() {
+    if before != id && state.shell.effects.border.is_some() {
         // The border of both windows changes.
         before.into_iter().chain(id).for_each(|window| state.shell.windows.note_change_of(window));
     }
@@ -593,22 +596,22 @@ fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
         popup::dismiss_grabs(state);
     }
     if let Some(id) = id {
-        urgency::calm(state, id);
+        urgency::clear_urgent(state, id);
         if raises {
             state.shell.raise(id);
         }
         state.shell.focuses += 1;
         let number = state.shell.focuses;
-        state.shell.windows.get_mut_quietly(id).into_iter().for_each(|window| window.focused_last = number);
+        state.shell.windows.get_mut_quietly(id).into_iter().for_each(|window| window.focus_number = number);
     }
-    state.shell.strips.stale();
-    if id.and_then(|id| state.shell.window(id)).is_some_and(|window| window.is_behind) {
+    state.shell.strips.invalidate();
+    if id.and_then(|id| state.shell.window(id)).is_some_and(|window| window.is_hidden_tab) {
         // The tab becomes visible now.
-        strips::arrange(state);
+        tiling::arrange(state);
     }
-    spaces::tell_windows(&mut state.shell);
+    workspace_actions::send_window_states(&mut state.shell);
     state.update_keyboard();
-    state.need_look();
+    state.schedule_update_all();
 }
 
 /// Asks the client to close a window.
@@ -622,17 +625,17 @@ pub fn close(state: &mut State, id: WindowId) {
 /// stays there until its client changes its placement state.
 pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, Logical>) {
     if let Some(pinned) = state.shell.layers.of_root_mut(surface) {
-        pinned.stand_at(corner);
-        state.need_all();
+        pinned.move_to(corner);
+        state.schedule_repaint_all();
         return;
     }
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     window.floating = corner;
-    window.motion.glide();
+    window.motion.animate_next_move();
     let id = window.id;
-    spaces::settle(state, id);
-    visit::update_outputs(state, id);
-    state.need_all();
+    workspace_actions::assign_to_output(state, id);
+    surface_outputs::update_outputs(state, id);
+    state.schedule_repaint_all();
 }
 
 /// Sends the pending state of the window of `surface`, even if nothing has changed, because some requests must be
@@ -655,6 +658,6 @@ pub fn parent_changed(state: &mut State, surface: &WlSurface) {
         if state.shell.focused == Some(id) {
             state.shell.raise(id);
         }
-        state.need_all();
+        state.schedule_repaint_all();
     }
 }

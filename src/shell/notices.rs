@@ -7,11 +7,11 @@
 
 use std::collections::VecDeque;
 
-use super::animation::Toggle;
-use super::spaces;
-use super::workspaces::Screen;
+use super::animation::AnimatedToggle;
+use super::workspace_actions;
+use super::workspaces::ScreenId;
 use crate::guard::Ended;
-use crate::shell::Desk;
+use crate::shell::ShellOutputs;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
@@ -23,7 +23,7 @@ const MOST_REMEMBERED: usize = 8;
 
 /// A client that the compositor has ended. Repetitions in a row are one notice.
 #[derive(Clone, Debug)]
-pub struct Notice {
+pub struct EndedClientNotice {
     /// Program and reason of the latest time.
     pub ended: Ended,
     /// How often it happened in a row.
@@ -34,7 +34,7 @@ pub struct Notice {
 
 /// Result of an action of the user: a program that could not be started, or a screenshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct ResultNotice {
     /// Identifies the action. The next message with the same purpose replaces this message, and a success withdraws it.
     pub purpose: String,
     /// Summary in a few words.
@@ -50,49 +50,49 @@ pub struct Message {
 #[derive(Debug, Default)]
 pub struct Notices {
     /// Remembered notices, oldest first.
-    remembered: VecDeque<Notice>,
+    remembered: VecDeque<EndedClientNotice>,
     /// Results of the user's actions, oldest first.
-    messages: VecDeque<Message>,
+    messages: VecDeque<ResultNotice>,
     /// Whether notices are shown, with their fade.
-    pub shown: Toggle,
+    pub shown: AnimatedToggle,
     /// The output that shows them.
-    pub on: Option<Screen>,
+    pub screen: Option<ScreenId>,
     /// Only notices since this time are shown.
     since: Instant,
     /// Time at which the notices fade out.
     until: Option<Instant>,
     /// Error in the configuration; kept until its notice has faded out.
-    mistake: Option<String>,
+    config_error: Option<String>,
     /// Whether the configuration is still invalid.
-    is_wrong: bool,
+    is_config_invalid: bool,
     /// No configuration was valid yet, so the built-in defaults are in use.
     pub on_defaults: bool,
 }
 
 impl Notices {
     /// All remembered notices, oldest first.
-    pub fn remembered(&self) -> impl DoubleEndedIterator<Item = &Notice> {
+    pub fn remembered(&self) -> impl DoubleEndedIterator<Item = &EndedClientNotice> {
         self.remembered.iter()
     }
 
     /// Notices that are shown, newest first.
-    pub fn seen(&self) -> impl Iterator<Item = &Notice> {
+    pub fn seen(&self) -> impl Iterator<Item = &EndedClientNotice> {
         self.remembered.iter().rev().take_while(|notice| notice.at >= self.since).take(MOST_SEEN)
     }
 
     /// Messages that are shown, newest first.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+    pub fn messages(&self) -> impl Iterator<Item = &ResultNotice> {
         self.messages.iter().rev().take_while(|message| message.at >= self.since)
     }
 
     /// The error in the configuration that is shown, possibly fading out.
-    pub fn mistake(&self) -> Option<&str> {
-        self.mistake.as_deref()
+    pub fn config_error(&self) -> Option<&str> {
+        self.config_error.as_deref()
     }
 
     /// The error in the configuration, if it is still invalid.
-    pub fn mistake_in_force(&self) -> Option<&str> {
-        self.mistake().filter(|_| self.is_wrong)
+    pub fn current_config_error(&self) -> Option<&str> {
+        self.config_error().filter(|_| self.is_config_invalid)
     }
 
     /// Time at which the notices fade out.
@@ -101,12 +101,14 @@ impl Notices {
     }
 
     /// Adds a notice that a client was ended at `now`.
-    fn tell(&mut self, ended: Ended, now: Instant) {
-        self.begin(now);
-        let same = |notice: &Notice| (&notice.ended.program, &notice.ended.reason) == (&ended.program, &ended.reason);
+    fn add_ended(&mut self, ended: Ended, now: Instant) {
+        self.show(now);
+        let same = |notice: &EndedClientNotice| {
+            (&notice.ended.program, &notice.ended.reason) == (&ended.program, &ended.reason)
+        };
         match self.remembered.back_mut().filter(|last| same(last)) {
-            Some(last) => *last = Notice { ended, times: last.times.saturating_add(1), at: now },
-            None => self.remembered.push_back(Notice { ended, times: 1, at: now }),
+            Some(last) => *last = EndedClientNotice { ended, times: last.times.saturating_add(1), at: now },
+            None => self.remembered.push_back(EndedClientNotice { ended, times: 1, at: now }),
         }
         if self.remembered.len() > MOST_REMEMBERED {
             self.remembered.pop_front();
@@ -115,9 +117,9 @@ impl Notices {
     }
 
     /// Adds the result of an action of the user.
-    fn note_message(&mut self, message: Message) {
+    fn add_result(&mut self, message: ResultNotice) {
         let now = message.at;
-        self.begin(now);
+        self.show(now);
         self.messages.retain(|other| other.purpose != message.purpose);
         self.messages.push_back(message);
         if self.messages.len() > MOST_SEEN {
@@ -128,14 +130,14 @@ impl Notices {
 
     /// A program was started for `purpose`, so its failure is withdrawn. Returns whether that changes the notices on
     /// screen.
-    fn succeed(&mut self, purpose: &str, now: Instant) -> bool {
+    fn withdraw_failure(&mut self, purpose: &str, now: Instant) -> bool {
         if !self.shown.is_on() || !self.messages().any(|message| message.purpose == purpose) {
             return false;
         }
         let is_alone = self.messages().count() == 1 && self.seen().next().is_none();
         if is_alone {
             // Keep the text while the notice fades out, unless another notice stays.
-            self.let_go(now);
+            self.hide(now);
         } else {
             self.messages.retain(|message| message.purpose != purpose);
         }
@@ -143,31 +145,31 @@ impl Notices {
     }
 
     /// Shows notices from `now` on.
-    fn begin(&mut self, now: Instant) {
+    fn show(&mut self, now: Instant) {
         if self.shown.set(true) {
             self.since = now;
-            self.mistake.take_if(|_| !self.is_wrong);
+            self.config_error.take_if(|_| !self.is_config_invalid);
         }
     }
 
     /// Sets or clears the error in the configuration at `now`.
-    fn note_mistake(&mut self, mistake: Option<String>, now: Instant) {
-        self.is_wrong = mistake.is_some();
-        self.on_defaults &= self.is_wrong;
-        if self.is_wrong {
-            self.begin(now);
-            self.mistake = mistake;
+    fn set_config_error(&mut self, mistake: Option<String>, now: Instant) {
+        self.is_config_invalid = mistake.is_some();
+        self.on_defaults &= self.is_config_invalid;
+        if self.is_config_invalid {
+            self.show(now);
+            self.config_error = mistake;
         } else if self.until.is_none() {
             self.shown.set(false);
         } else {
-            self.mistake = None;
+            self.config_error = None;
         }
     }
 
     /// Hides all notices, except that of an invalid configuration.
-    fn let_go(&mut self, now: Instant) {
+    fn hide(&mut self, now: Instant) {
         self.until = None;
-        if self.is_wrong {
+        if self.is_config_invalid {
             self.since = now + Span::from_nanos(1);
         } else {
             self.shown.set(false);
@@ -176,44 +178,46 @@ impl Notices {
 }
 
 /// Reports an error in the configuration, as a sentence, or that it is valid again.
-pub fn configuration(state: &mut State, mistake: Option<String>) {
-    if state.shell.overlays.notices.mistake == mistake && state.shell.overlays.notices.is_wrong == mistake.is_some() {
+pub fn set_config_error(state: &mut State, mistake: Option<String>) {
+    if state.shell.overlays.notices.config_error == mistake
+        && state.shell.overlays.notices.is_config_invalid == mistake.is_some()
+    {
         return;
     }
-    let (now, screen) = (state.clock.now(), spaces::current_screen(state));
+    let (now, screen) = (state.clock.now(), workspace_actions::current_screen(state));
     let notices = &mut state.shell.overlays.notices;
-    notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
-    notices.note_mistake(mistake, now);
-    state.need_all();
+    notices.screen = screen.filter(|_| !notices.shown.is_on()).or(notices.screen);
+    notices.set_config_error(mistake, now);
+    state.schedule_repaint_all();
 }
 
 /// Shows the result of an action of the user.
-pub fn tell_message(state: &mut State, message: Message) {
-    let screen = spaces::current_screen(state);
+pub fn show_result(state: &mut State, message: ResultNotice) {
+    let screen = workspace_actions::current_screen(state);
     let notices = &mut state.shell.overlays.notices;
-    notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
-    notices.note_message(message);
-    state.need_all();
+    notices.screen = screen.filter(|_| !notices.shown.is_on()).or(notices.screen);
+    notices.add_result(message);
+    state.schedule_repaint_all();
 }
 
 /// A program was started: withdraws the notice of an earlier failure.
-pub fn succeeded(state: &mut State, purpose: &str) {
+pub fn withdraw_failure(state: &mut State, purpose: &str) {
     let now = state.clock.now();
-    if state.shell.overlays.notices.succeed(purpose, now) {
-        state.need_all();
+    if state.shell.overlays.notices.withdraw_failure(purpose, now) {
+        state.schedule_repaint_all();
     }
 }
 
 /// Shows notices of clients that were ended since the last turn, and hides notices whose time is over.
-pub fn attend(state: &mut State) {
+pub fn update(state: &mut State) {
     let now = state.clock.now();
     let notices = &state.shell.overlays.notices;
-    if notices.shown.is_on() && notices.on.is_none() {
+    if notices.shown.is_on() && notices.screen.is_none() {
         // The notice was added before there was an output.
-        let screen = spaces::current_screen(state);
-        state.shell.overlays.notices.on = screen;
+        let screen = workspace_actions::current_screen(state);
+        state.shell.overlays.notices.screen = screen;
         if screen.is_some() {
-            state.need_all();
+            state.schedule_repaint_all();
         }
     }
     let ended = crate::guard::take_ended();
@@ -221,15 +225,15 @@ pub fn attend(state: &mut State) {
     if ended.is_empty() && !is_over {
         return;
     }
-    let screen = spaces::current_screen(state);
+    let screen = workspace_actions::current_screen(state);
     let notices = &mut state.shell.overlays.notices;
     if !ended.is_empty() {
-        notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
-        ended.into_iter().for_each(|ended| notices.tell(ended, now));
+        notices.screen = screen.filter(|_| !notices.shown.is_on()).or(notices.screen);
+        ended.into_iter().for_each(|ended| notices.add_ended(ended, now));
     } else {
-        notices.let_go(now);
+        notices.hide(now);
     }
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 #[cfg(test)]
@@ -241,65 +245,66 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_seen_until_it_is_mended_whatever_else_is_told_of() {
+    fn config_error_stays_until_fixed_beside_other_notices() {
         let (mut notices, start) = (Notices::default(), Instant::from_nanos(1_000_000_000));
-        let seen = |notices: &Notices| (notices.shown.is_on(), notices.mistake().is_some(), notices.seen().count());
-        notices.note_mistake(Some("wrong".to_owned()), start);
+        let seen =
+            |notices: &Notices| (notices.shown.is_on(), notices.config_error().is_some(), notices.seen().count());
+        notices.set_config_error(Some("wrong".to_owned()), start);
         assert_eq!(seen(&notices), (true, true, 0));
-        notices.tell(ended("a"), start);
+        notices.add_ended(ended("a"), start);
         assert_eq!((seen(&notices), notices.until()), ((true, true, 1), Some(start + SEEN_FOR)));
-        notices.let_go(start + SEEN_FOR);
+        notices.hide(start + SEEN_FOR);
         assert_eq!((seen(&notices), notices.until()), ((true, true, 0), None));
-        notices.note_mistake(None, start + SEEN_FOR * 2);
+        notices.set_config_error(None, start + SEEN_FOR * 2);
         assert_eq!(seen(&notices), (false, true, 0), "it fades with what it said");
-        notices.tell(ended("b"), start + SEEN_FOR * 3);
+        notices.add_ended(ended("b"), start + SEEN_FOR * 3);
         assert_eq!(seen(&notices), (true, false, 1));
-        notices.note_mistake(Some("wrong".to_owned()), start + SEEN_FOR * 3);
-        notices.note_mistake(None, start + SEEN_FOR * 3);
+        notices.set_config_error(Some("wrong".to_owned()), start + SEEN_FOR * 3);
+        notices.set_config_error(None, start + SEEN_FOR * 3);
         assert_eq!(seen(&notices), (true, false, 1));
     }
 
-    fn failure(purpose: &str, at: Instant) -> Message {
+    fn failure(purpose: &str, at: Instant) -> ResultNotice {
         let heading = format!("{purpose} is not installed");
-        Message { purpose: purpose.to_owned(), heading, text: String::new(), at, is_failure: true }
+        ResultNotice { purpose: purpose.to_owned(), heading, text: String::new(), at, is_failure: true }
     }
 
     #[test]
     fn failure_is_seen_for_a_while_or_until_the_next_success() {
         let (mut notices, start) = (Notices::default(), Instant::from_nanos(1_000_000_000));
         let seen = |notices: &Notices| (notices.shown.is_on(), notices.messages().count(), notices.seen().count());
-        notices.note_message(failure("a", start));
-        notices.note_message(failure("a", start));
+        notices.add_result(failure("a", start));
+        notices.add_result(failure("a", start));
         assert_eq!((seen(&notices), notices.until()), ((true, 1, 0), Some(start + SEEN_FOR)));
-        assert!(!notices.succeed("b", start), "that says nothing of the other");
-        assert!(notices.succeed("a", start));
+        assert!(!notices.withdraw_failure("b", start), "that says nothing of the other");
+        assert!(notices.withdraw_failure("a", start));
         assert_eq!((seen(&notices), notices.until()), ((false, 1, 0), None), "it fades with what it said");
         let later = start + Span::from_seconds(1);
-        notices.note_message(failure("b", later));
+        notices.add_result(failure("b", later));
         assert_eq!(seen(&notices), (true, 1, 0), "not the one before");
-        notices.tell(ended("c"), later);
-        assert!(notices.succeed("b", later));
+        notices.add_ended(ended("c"), later);
+        assert!(notices.withdraw_failure("b", later));
         assert_eq!((seen(&notices), notices.until()), ((true, 0, 1), Some(later + SEEN_FOR)));
-        notices.let_go(later + SEEN_FOR);
-        assert!(!notices.succeed("b", later + SEEN_FOR));
-        (0..20).for_each(|number| notices.note_message(failure(&number.to_string(), later + SEEN_FOR * 2)));
+        notices.hide(later + SEEN_FOR);
+        assert!(!notices.withdraw_failure("b", later + SEEN_FOR));
+        (0..20).for_each(|number| notices.add_result(failure(&number.to_string(), later + SEEN_FOR * 2)));
         assert_eq!(seen(&notices), (true, MOST_SEEN, 0));
-        notices.note_mistake(Some("wrong".to_owned()), later + SEEN_FOR * 2);
-        notices.let_go(later + SEEN_FOR * 3);
+        notices.set_config_error(Some("wrong".to_owned()), later + SEEN_FOR * 2);
+        notices.hide(later + SEEN_FOR * 3);
         assert_eq!(seen(&notices), (true, 0, 0), "the mistake stays");
     }
 
     #[test]
-    fn one_who_is_ended_again_and_again_is_one_notice_and_old_ones_are_not_seen_again() {
+    fn repeated_ends_are_one_notice_and_old_notices_stay_hidden() {
         let (mut notices, start) = (Notices::default(), Instant::from_nanos(1_000_000_000));
-        (0..3).for_each(|_| notices.tell(ended("a"), start));
-        notices.tell(ended("b"), start);
+        (0..3).for_each(|_| notices.add_ended(ended("a"), start));
+        notices.add_ended(ended("b"), start);
         let seen: Vec<_> = notices.seen().map(|notice| (notice.ended.program.as_str(), notice.times)).collect();
         assert_eq!(seen, [("b", 1), ("a", 3)]);
         notices.shown.set(false);
-        notices.tell(ended("c"), start + Span::from_seconds(60));
+        notices.add_ended(ended("c"), start + Span::from_seconds(60));
         assert_eq!(notices.seen().count(), 1);
-        (0..20).for_each(|number| notices.tell(ended(&number.to_string()), start + Span::from_seconds(61)));
+        (0..20).for_each(|number| notices.add_ended(ended(&number.to_string()), start + Span::from_seconds(61)));
         assert_eq!((notices.seen().count(), notices.remembered().count()), (MOST_SEEN, MOST_REMEMBERED));
     }
 }

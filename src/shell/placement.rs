@@ -1,8 +1,8 @@
 //! Placement of new windows: pure geometry.
 
-mod crowd;
+mod occupancy_grid;
 
-use crowd::Crowd;
+use occupancy_grid::OccupancyGrid;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 /// Offset between windows that would have the same corner, in logical pixels: about a title bar.
@@ -28,8 +28,8 @@ pub fn place(
 ) -> Point<i32, Logical> {
     let room = (area.size.w - size.w, area.size.h - size.h);
     let centre = area.loc + Point::from((room.0.max(0) / 2, room.1.max(0) / 2));
-    let may_be_free = Crowd::of(others, area).may_have_room(size);
-    if let Some(free) = may_be_free.then(|| free(size, area, centre, others, MOST_LOOKS)).flatten() {
+    let may_be_free = OccupancyGrid::of(others, area).may_fit(size);
+    if let Some(free) = may_be_free.then(|| find_free_place(size, area, centre, others, MOST_LOOKS)).flatten() {
         return free;
     }
     let heeded = &others[others.len().saturating_sub(MOST_HEEDED)..];
@@ -48,7 +48,7 @@ pub fn place(
 /// The free place nearest to `centre` among the candidates, if about `looks` checks suffice to find one.
 ///
 /// A row is scanned from left to right, past windows and candidates in order of their left edges.
-fn free(
+fn find_free_place(
     size: Size<i32, Logical>,
     area: Rectangle<i32, Logical>,
     centre: Point<i32, Logical>,
@@ -177,7 +177,7 @@ pub fn centre_over(
 }
 
 /// The top left corner that gives `rect` the same relative position in the area `to` as in `from`.
-pub fn carry(
+pub fn map_between_areas(
     rect: Rectangle<i32, Logical>,
     from: Rectangle<i32, Logical>,
     to: Rectangle<i32, Logical>,
@@ -274,12 +274,12 @@ mod tests {
         fn carried_to_another_screen_it_lies_in_the_same_part(x in -3000..3000, y in -3000..3000, w in 1..1280, h in 1..720) {
             let other = Rectangle::new((-500, 700).into(), (1920, 1080).into());
             let rect = Rectangle::new((x, y).into(), (w, h).into());
-            let there = Rectangle::new(carry(rect, area(), other), rect.size);
+            let there = Rectangle::new(map_between_areas(rect, area(), other), rect.size);
             prop_assert!(other.contains_rect(there));
             if area().contains_rect(rect) {
                 // Rounding: a pixel of the small screen's room corresponds to several pixels of the large screen's
                 // room.
-                let back = carry(there, other, area());
+                let back = map_between_areas(there, other, area());
                 prop_assert!((back.x - x).abs() <= 1 && (back.y - y).abs() <= 1, "{:?} {:?}", back, rect);
             }
         }
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(covered(found, &windows), 0, "{found:?}");
         // A row is only scanned if enough checks are left for it.
         let centre = area().loc + Point::from((615, 340));
-        assert_eq!(free(size, area(), centre, &windows, windows.len()), None);
+        assert_eq!(find_free_place(size, area(), centre, &windows, windows.len()), None);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
 
-use super::window::{MAX_UNANSWERED, end_unanswered};
-use super::{Desk, Hand, Shell, WindowId, configure, visit, window_geometry, xdg_errors};
+use super::window::{MAX_UNANSWERED, end_unresponsive_client};
+use super::{Shell, ShellOutputs, ShellSeat, WindowId, configure, surface_outputs, window_geometry, xdg_errors};
 use crate::bounds::MAX_NESTING;
 use crate::shell::geometry;
 use crate::state::State;
@@ -23,7 +23,7 @@ use crate::surface;
 
 /// A popup of a window, of a layer surface or of another popup.
 #[derive(Debug)]
-pub struct Popup {
+pub struct ShellPopup {
     popup: PopupSurface,
     parent: Option<WlSurface>,
     /// A configure was sent since the popup was last unmapped.
@@ -40,7 +40,7 @@ pub struct Popup {
     geometry: Rectangle<i32, Logical>,
 }
 
-impl Popup {
+impl ShellPopup {
     /// Whether its protocol object exists.
     pub(super) fn is_alive(&self) -> bool {
         self.popup.alive()
@@ -54,7 +54,7 @@ impl Popup {
         self.parent.as_ref()
     }
 
-    pub(super) fn hang_on(&mut self, parent: &WlSurface) {
+    pub(super) fn set_parent(&mut self, parent: &WlSurface) {
         self.parent = Some(parent.clone());
     }
 
@@ -73,7 +73,7 @@ impl Popup {
             return;
         }
         if self.sent.len() >= MAX_UNANSWERED {
-            return end_unanswered(self.surface());
+            return end_unresponsive_client(self.surface());
         }
         let geometry = self.popup.with_pending_state(|pending| pending.geometry);
         let serial = match token {
@@ -88,11 +88,11 @@ impl Popup {
 }
 
 impl Shell {
-    pub(crate) fn popup(&self, surface: &WlSurface) -> Option<&Popup> {
+    pub(crate) fn popup(&self, surface: &WlSurface) -> Option<&ShellPopup> {
         self.popups.of_root(surface)
     }
 
-    pub(crate) fn popup_mut(&mut self, surface: &WlSurface) -> Option<&mut Popup> {
+    pub(crate) fn popup_mut(&mut self, surface: &WlSurface) -> Option<&mut ShellPopup> {
         self.popups.of_root_mut(surface)
     }
 
@@ -101,7 +101,7 @@ impl Shell {
     pub fn popups_of<'a>(
         &'a self,
         root: &'a WlSurface,
-    ) -> impl DoubleEndedIterator<Item = (&'a Popup, Point<i32, Logical>)> {
+    ) -> impl DoubleEndedIterator<Item = (&'a ShellPopup, Point<i32, Logical>)> {
         let mine = self.popups.below(root).filter(|popup| popup.is_visible()).filter_map(move |popup| {
             let (owner, corner) = self.popup_corner(popup)?;
             (owner == *root).then(|| (popup, corner - popup.geometry.loc))
@@ -111,7 +111,7 @@ impl Shell {
 
     /// The window root that a popup belongs to, and the global location of the popup's window geometry. `None` if one
     /// of its parents is gone or hidden.
-    fn popup_corner(&self, popup: &Popup) -> Option<(WlSurface, Point<i32, Logical>)> {
+    fn popup_corner(&self, popup: &ShellPopup) -> Option<(WlSurface, Point<i32, Logical>)> {
         let mut offset = popup.placed.loc;
         let mut parent = surface::root(popup.parent()?);
         for _ in 0..MAX_NESTING {
@@ -154,22 +154,22 @@ impl Shell {
     /// Whether `surface` is `ancestor`, or a descendant of it by popups and subsurfaces.
     fn is_at_or_below(&self, surface: &WlSurface, ancestor: &WlSurface) -> bool {
         let ancestor = surface::root(ancestor);
-        self.line(surface).any(|root| root == ancestor)
+        self.ancestors_of_popup(surface).any(|root| root == ancestor)
     }
 
     fn depth(&self, surface: &WlSurface) -> usize {
-        self.line(surface).count()
+        self.ancestors_of_popup(surface).count()
     }
 
     /// Roots of `surface`, of its popup's parent, and so on: at most one more than the nesting limit.
-    fn line(&self, surface: &WlSurface) -> impl Iterator<Item = WlSurface> {
+    fn ancestors_of_popup(&self, surface: &WlSurface) -> impl Iterator<Item = WlSurface> {
         let above = |root: &WlSurface| self.popup(root)?.parent.as_ref().map(surface::root);
         std::iter::successors(Some(surface::root(surface)), above).take(MAX_NESTING + 1)
     }
 
     /// The topmost visible popup with a grab, which has the keyboard.
     pub fn grabbing_popup(&self) -> Option<&WlSurface> {
-        let shown = |surface: &&WlSurface| self.popup(surface).is_some_and(Popup::is_visible);
+        let shown = |surface: &&WlSurface| self.popup(surface).is_some_and(ShellPopup::is_visible);
         self.popup_grabs.iter().rev().find(shown)
     }
 
@@ -198,7 +198,7 @@ pub fn new_popup(state: &mut State, popup: PopupSurface) {
         xdg_errors::post_base_error(popup.wl_surface(), xdg_wm_base::Error::InvalidPopupParent, message);
         return;
     }
-    shell.popups.push(Popup {
+    shell.popups.push(ShellPopup {
         popup,
         parent,
         configured: false,
@@ -219,7 +219,7 @@ pub fn is_orphan(state: &State, popup: &XdgPopup) -> bool {
 
 /// Gives a popup without a parent the layer surface `parent`.
 pub fn adopt(state: &mut State, popup: &WlSurface, parent: &WlSurface) {
-    state.shell.popups.hang(popup, parent);
+    state.shell.popups.set_parent(popup, parent);
 }
 
 /// Called after an update was applied to the popup with root `root`.
@@ -231,7 +231,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
         let positioner = popup.popup.with_pending_state(|pending| pending.positioner);
         let geometry = unconstrained(state, root, positioner);
         if let Some(corner) = parent_corner(state, root) {
-            visit::announce(state, root, Rectangle::new(corner + geometry.loc, geometry.size));
+            surface_outputs::send_scale_before_map(state, root, Rectangle::new(corner + geometry.loc, geometry.size));
         }
         if let Some(popup) = state.shell.popup_mut(root) {
             popup.popup.with_pending_state(|pending| pending.geometry = geometry);
@@ -270,13 +270,13 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     match (was_mapped, has_content) {
         (false, true) => state.update_keyboard(),
         (true, false) => {
-            visit::leave_all(state, root);
+            surface_outputs::send_leave_all_outputs(state, root);
             state.focus_lost(root);
         }
-        _ => return visit::update_popup(state, root),
+        _ => return surface_outputs::update_popup(state, root),
     }
-    state.need_all();
-    visit::update_popup(state, root);
+    state.schedule_repaint_all();
+    surface_outputs::update_popup(state, root);
 }
 
 /// The global location of the window geometry of a popup's parent. `None` if the parent is hidden.
@@ -381,7 +381,7 @@ pub fn dismiss_grabs(state: &mut State) {
         dismiss(state, &surface);
     }
     state.update_keyboard();
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 /// Dismisses all popups of a window that is unmapped.
@@ -414,5 +414,5 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     state.shell.popups.remove(surface);
     state.shell.popup_grabs.retain(|grab| grab != surface);
     state.focus_lost(surface);
-    state.need_all();
+    state.schedule_repaint_all();
 }

@@ -7,12 +7,12 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::popup::Popup;
+use super::popup::ShellPopup;
 
 /// All popups; each comes after its parent.
 #[derive(Debug, Default)]
 pub(super) struct PopupList {
-    made: BTreeMap<u64, Popup>,
+    made: BTreeMap<u64, ShellPopup>,
     by_root: HashMap<ObjectId, u64>,
     /// Children of each parent surface, in order of creation.
     by_parent: HashMap<ObjectId, Vec<u64>>,
@@ -25,20 +25,20 @@ impl PopupList {
     }
 
     /// In order of creation.
-    pub fn iter(&self) -> impl Iterator<Item = &Popup> {
+    pub fn iter(&self) -> impl Iterator<Item = &ShellPopup> {
         self.made.values()
     }
 
     /// Surfaces of popups whose objects are destroyed.
-    pub fn gone(&self) -> Vec<WlSurface> {
+    pub fn destroyed_surfaces(&self) -> Vec<WlSurface> {
         self.iter().filter(|popup| !popup.is_alive()).map(|popup| popup.surface().clone()).collect()
     }
 
-    pub fn of_root(&self, surface: &WlSurface) -> Option<&Popup> {
+    pub fn of_root(&self, surface: &WlSurface) -> Option<&ShellPopup> {
         self.made.get(self.by_root.get(&surface.id())?)
     }
 
-    pub fn of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut Popup> {
+    pub fn of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut ShellPopup> {
         self.made.get_mut(self.by_root.get(&surface.id())?)
     }
 
@@ -48,7 +48,7 @@ impl PopupList {
     }
 
     /// All descendants of `root`, in order of creation.
-    pub fn below(&self, root: &WlSurface) -> impl Iterator<Item = &Popup> {
+    pub fn below(&self, root: &WlSurface) -> impl Iterator<Item = &ShellPopup> {
         let mut found = self.by_parent.get(&root.id()).cloned().unwrap_or_default();
         let mut looked_at = 0;
         // No popup is its own ancestor, so this loop ends.
@@ -61,7 +61,7 @@ impl PopupList {
     }
 
     /// Adds a popup after all other popups.
-    pub fn push(&mut self, popup: Popup) {
+    pub fn push(&mut self, popup: ShellPopup) {
         self.last += 1;
         self.by_root.insert(popup.surface().id(), self.last);
         if let Some(parent) = popup.parent() {
@@ -71,10 +71,10 @@ impl PopupList {
     }
 
     /// Gives the popup with this root, which has no parent, the parent `parent`.
-    pub fn hang(&mut self, surface: &WlSurface, parent: &WlSurface) {
+    pub fn set_parent(&mut self, surface: &WlSurface, parent: &WlSurface) {
         let Some(number) = self.by_root.get(&surface.id()) else { return };
         if let Some(popup) = self.made.get_mut(number) {
-            popup.hang_on(parent);
+            popup.set_parent(parent);
             self.by_parent.entry(parent.id()).or_default().push(*number);
         }
     }

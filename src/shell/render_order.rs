@@ -4,13 +4,13 @@ use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 
-use super::animation::{GAP, Ghost};
-use super::effects::{Decoration, Edge};
-use super::layers::Pinned;
-use super::overview::layout::Layout;
-use super::strips::Mode;
-use super::workspaces::{Place, Screen};
-use super::{Arrangement, Shell, Window, WindowId};
+use super::animation::{ClosingWindow, GAP};
+use super::effects::{BorderState, WindowDecoration};
+use super::layers::ShellLayerSurface;
+use super::overview::layout::OverviewLayout;
+use super::tiling::TilingMode;
+use super::workspaces::{ScreenId, WorkspaceId};
+use super::{Shell, Window, WindowArrangement, WindowId};
 use crate::shell::geometry;
 use upbeat_timing::time::Instant;
 
@@ -34,22 +34,22 @@ pub struct RenderWindow {
     /// Its popups, bottom to top: surface and position of its origin. They are not stretched.
     pub popups: Vec<(WlSurface, Point<i32, Logical>)>,
     /// Its border, shadow, blur and titles.
-    pub decoration: Decoration,
+    pub decoration: WindowDecoration,
     /// It does not float: at the edge of its output it reaches the last physical pixel, even if the logical size is
     /// rounded.
     pub fills: bool,
     /// It covers its output alone: nothing below it is drawn, and its output is black beside it.
     pub fullscreen: bool,
     /// It is black in screenshots and screen recordings.
-    pub kept_out: bool,
+    pub hidden_from_capture: bool,
 }
 
 /// An item of the stacking order.
 #[derive(Clone, Copy, Debug)]
-pub enum Stacked<'a> {
+pub enum StackItem<'a> {
     Window(&'a Window),
     /// A closed window that fades out.
-    Ghost(&'a Ghost),
+    Closing(&'a ClosingWindow),
 }
 
 /// Visible share of a workspace, during a switch, below which windows that reach beyond the output begin to fade.
@@ -57,21 +57,21 @@ const FADES_WITHIN: f64 = 0.25;
 
 /// The output and the time for which a scene is made.
 #[derive(Debug)]
-pub struct View<'a> {
+pub struct OutputView<'a> {
     output: &'a Output,
     /// Rectangle of the output (global logical coordinates).
     area: Rectangle<i32, Logical>,
-    screen: Option<Screen>,
+    screen: Option<ScreenId>,
     /// Presentation time of the frame.
     present: Instant,
     /// Layout of the overview, and its visible share.
-    overview: Option<(Layout, f64)>,
+    overview: Option<(OverviewLayout, f64)>,
 }
 
-impl View<'_> {
+impl OutputView<'_> {
     /// Opacity of a window at `rect` that reaches beyond its output and is drawn at an offset of `shift`. At the end of
     /// a workspace switch such a window still reaches into the output, so it fades instead of vanishing.
-    fn share_of_edge(&self, rect: Rectangle<i32, Logical>, shift: Point<f64, Logical>) -> f64 {
+    fn edge_fade(&self, rect: Rectangle<i32, Logical>, shift: Point<f64, Logical>) -> f64 {
         let along = |from: i32, length: i32, start: i32, room: i32, shift: f64| {
             let is_within = from >= start && from + length <= start + room;
             let left = 1.0 - shift.abs() / (f64::from(room) * (1.0 + GAP));
@@ -96,33 +96,34 @@ pub(super) fn between(
 
 impl Shell {
     /// The view of `output` in the frame presented at `present`.
-    pub fn view<'a>(&self, output: &'a Output, present: Instant) -> View<'a> {
+    pub fn view<'a>(&self, output: &'a Output, present: Instant) -> OutputView<'a> {
         let shows = self.overlays.overview.is_seen(present);
         let overview = shows.then(|| (self.overview_at(output, present), self.overlays.overview.at(present)));
-        View { overview, output, area: geometry(output), screen: self.workspaces.screen(&output.name()), present }
+        OutputView { overview, output, area: geometry(output), screen: self.workspaces.screen(&output.name()), present }
     }
 
     /// All mapped windows and all closed windows that still fade out, topmost first, on any output.
-    pub fn stack_downward<'a>(&'a self, view: &View<'_>) -> impl Iterator<Item = Stacked<'a>> {
+    pub fn stack_downward<'a>(&'a self, view: &OutputView<'_>) -> impl Iterator<Item = StackItem<'a>> {
         let present = view.present;
         let ghosts = move |lies: fn(usize, usize) -> bool, place: usize| {
-            let seen = self.ghosts.iter().rev().filter(move |ghost| ghost.is_seen(present));
-            seen.filter(move |ghost| lies(ghost.below, place)).map(Stacked::Ghost)
+            let seen = self.closing_windows.iter().rev().filter(move |ghost| ghost.is_seen(present));
+            seen.filter(move |ghost| lies(ghost.below, place)).map(StackItem::Closing)
         };
-        let count = if self.ghosts.is_empty() { 0 } else { self.windows().count() };
+        let count = if self.closing_windows.is_empty() { 0 } else { self.windows().count() };
         // A closed window may have had more windows below it than there are now: it goes on top.
         let on_top = ghosts(|below, count| below >= count, count);
         on_top.chain(self.windows().rev().enumerate().flat_map(move |(depth, window)| {
             let place = count.saturating_sub(depth + 1);
-            std::iter::once(Stacked::Window(window)).chain(ghosts(|below, place| below == place, place))
+            std::iter::once(StackItem::Window(window)).chain(ghosts(|below, place| below == place, place))
         }))
     }
 
     /// The fullscreen window that covers `output`, not counting animations.
     fn covering_window(&self, output: &Output) -> Option<&Window> {
         let covers = |window: &&Window| {
-            let own = if let Arrangement::Fullscreen { output: own, .. } = &window.applied { Some(own) } else { None };
-            own == Some(output) && self.workspaces.is_visible(window.id) && !window.is_aside
+            let own =
+                if let WindowArrangement::Fullscreen { output: own, .. } = &window.applied { Some(own) } else { None };
+            own == Some(output) && self.workspaces.is_visible(window.id) && !window.is_scrolled_out
         };
         self.windows().find(covers)
     }
@@ -134,7 +135,7 @@ impl Shell {
     }
 
     /// Whether a fullscreen window covers the output of a view, taking animations into account.
-    pub fn is_covered_in(&self, view: &View<'_>) -> bool {
+    pub fn is_covered_in(&self, view: &OutputView<'_>) -> bool {
         let window = self.covering_window(view.output).and_then(|window| self.render(window, view));
         window.is_some_and(|window| window.fullscreen)
     }
@@ -143,38 +144,38 @@ impl Shell {
     /// coordinates).
     pub fn popups_of_layer<'a>(
         &'a self,
-        pinned: &'a Pinned,
+        pinned: &'a ShellLayerSurface,
     ) -> impl Iterator<Item = (&'a WlSurface, Point<i32, Logical>)> {
         self.popups_of(pinned.surface()).rev().map(|(popup, location)| (popup.surface(), location))
     }
 
     /// Offset of a closed window from its former place, in logical pixels.
-    pub fn shift_of_ghost(&self, ghost: &Ghost, view: &View<'_>) -> Option<Point<f64, Logical>> {
+    pub fn shift_of_closing(&self, ghost: &ClosingWindow, view: &OutputView<'_>) -> Option<Point<f64, Logical>> {
         // The overview has no place for closed windows.
         self.shift(view, ghost.place?).filter(|_| view.overview.is_none())
     }
 
     /// The rectangle that a window can cover if it is drawn at its place, without popups (global logical coordinates).
     /// `None` if animations, popups or the overview make it more complicated.
-    pub fn reach_at_rest(&self, window: &Window, view: &View<'_>) -> Option<Rectangle<i32, Logical>> {
+    pub fn reach_at_rest(&self, window: &Window, view: &OutputView<'_>) -> Option<Rectangle<i32, Logical>> {
         let rests = self.popups.is_empty()
             && view.overview.is_none()
             && !window.motion.moves_after(view.present)
             && window.stretch.is_none()
             && !window.is_stretched()
-            && self.slides.rests(view.screen?)
+            && self.slides.is_at_rest(view.screen?)
             && self.pans.is_still();
         rests.then(|| window.reach())
     }
 
     /// Whether a part of a window is on the output of a view, covered by other windows or not.
-    pub fn is_on(&self, id: WindowId, view: &View<'_>) -> bool {
+    pub fn is_on(&self, id: WindowId, view: &OutputView<'_>) -> bool {
         self.window(id).filter(|window| window.mapped).is_some_and(|window| self.render(window, view).is_some())
     }
 
     /// Offset of windows on a workspace during a switch. On their own output they move with their workspace; on other
     /// outputs they stay in place. `None` if the workspace is not visible.
-    fn shift(&self, view: &View<'_>, place: Place) -> Option<Point<f64, Logical>> {
+    fn shift(&self, view: &OutputView<'_>, place: WorkspaceId) -> Option<Point<f64, Logical>> {
         if view.screen == Some(place.screen) {
             let distance = self.slides.distance(place, &self.workspaces, view.present)?;
             return Some(self.slides.shift(place.screen, distance, view.area.size));
@@ -183,7 +184,7 @@ impl Shell {
     }
 
     /// The offset in the overview, which shows all workspaces of its output: hidden workspaces come from their sides.
-    fn shift_in_overview(&self, view: &View<'_>, place: Place) -> Option<Point<f64, Logical>> {
+    fn shift_in_overview(&self, view: &OutputView<'_>, place: WorkspaceId) -> Option<Point<f64, Logical>> {
         let shift = self.shift(view, place);
         if view.overview.is_none() || view.screen != Some(place.screen) || shift.is_some() {
             return shift.filter(|_| view.overview.is_none() || view.screen == Some(place.screen));
@@ -194,19 +195,19 @@ impl Shell {
 
     /// How `window` is drawn in a view. `None` if no part of it is visible. A window with popups is always drawn,
     /// because popups may lie anywhere.
-    pub fn render(&self, window: &Window, view: &View<'_>) -> Option<RenderWindow> {
-        let View { output, area, present, .. } = *view;
+    pub fn render(&self, window: &Window, view: &OutputView<'_>) -> Option<RenderWindow> {
+        let OutputView { output, area, present, .. } = *view;
         let held = self.is_dragged(window.id);
         let place = self.workspaces.place(window.id)?;
         // Columns are only drawn on their own output, and only one window of a column with tabs.
-        if window.in_strip && (view.screen != Some(place.screen) || window.is_behind && view.overview.is_none()) {
+        if window.in_strip && (view.screen != Some(place.screen) || window.is_hidden_tab && view.overview.is_none()) {
             return None;
         }
         let shift = if held { Point::default() } else { self.shift_in_overview(view, place)? };
         let popups: Vec<_> =
             self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
         // A fullscreen window belongs to its own output only, even if its content is larger.
-        if let Arrangement::Fullscreen { output: own, .. } = &window.applied
+        if let WindowArrangement::Fullscreen { output: own, .. } = &window.applied
             && own != output
         {
             return None;
@@ -219,9 +220,9 @@ impl Shell {
             pose.opacity *= share;
         }
         if view.overview.is_none() && !area.contains_rect(window.rect()) {
-            pose.opacity *= view.share_of_edge(window.rect(), shift);
+            pose.opacity *= view.edge_fade(window.rect(), shift);
         }
-        pose.opacity *= window.look.opacity;
+        pose.opacity *= window.appearance.opacity;
         let pan = if window.in_strip && !held { self.pans.at(place, present) } else { 0.0 };
         let shift = shift + Point::from((pan, 0.0));
         pose.rect.loc += shift;
@@ -245,27 +246,32 @@ impl Shell {
             animated: moves.then_some(pose.rect),
             opacity: pose.opacity,
             popups,
-            decoration: Decoration { edge: self.edge_around(window, place), titles, has_bar, ..window.decoration() },
-            fills: window.applied != Arrangement::Floating,
+            decoration: WindowDecoration {
+                border: self.edge_around(window, place),
+                titles,
+                has_bar,
+                ..window.decoration()
+            },
+            fills: window.applied != WindowArrangement::Floating,
             // Around a moving window the windows below it are visible.
-            fullscreen: window.is_fullscreen() && !moves && !window.is_aside,
-            kept_out: window.is_kept_out(),
+            fullscreen: window.is_fullscreen() && !moves && !window.is_scrolled_out,
+            hidden_from_capture: window.is_hidden_from_capture(),
         })
     }
 
     /// The border of a window on `place`.
-    fn edge_around(&self, window: &Window, place: Place) -> Edge {
-        if self.effects.mark.is_none() || window.is_fullscreen() {
-            Edge::None
+    fn edge_around(&self, window: &Window, place: WorkspaceId) -> BorderState {
+        if self.effects.border.is_none() || window.is_fullscreen() {
+            BorderState::None
         } else if self.workspaces.is_urgent(window.id) {
-            Edge::Urgent
+            BorderState::Urgent
         } else if self.focused == Some(window.id)
-            && (self.strips.mode(place) == Mode::Strip || window.decoration().stands_free)
+            && (self.strips.mode(place) == TilingMode::Strip || window.decoration().is_free)
         {
             // All other floating windows have client-side decorations, which show the focus themselves.
-            Edge::Focus
+            BorderState::Focus
         } else {
-            Edge::None
+            BorderState::None
         }
     }
 
@@ -284,7 +290,7 @@ impl Shell {
             decoration: window.decoration(),
             fills: false,
             fullscreen: true,
-            kept_out: window.is_kept_out(),
+            hidden_from_capture: window.is_hidden_from_capture(),
         }
     }
 }

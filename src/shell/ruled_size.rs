@@ -3,8 +3,8 @@
 use smithay::utils::{Logical, Size};
 
 use super::resize::SizeLimits;
-use super::{Arrangement, Window, WindowId};
-use crate::shell::Desk;
+use super::{Window, WindowArrangement, WindowId};
+use crate::shell::ShellOutputs;
 use crate::state::State;
 
 impl Window {
@@ -24,7 +24,7 @@ pub(super) fn limit(state: &mut State, id: WindowId, limits: SizeLimits) {
     }
     if window.in_strip {
         // The strip makes the column as wide as necessary.
-        state.need_all();
+        state.schedule_repaint_all();
     }
     if state.shell.window(id).is_some_and(|window| window.placed) {
         apply(state, id);
@@ -36,14 +36,14 @@ pub(super) fn limit(state: &mut State, id: WindowId, limits: SizeLimits) {
 pub(super) fn apply(state: &mut State, id: WindowId) {
     let is_for_strip = state.shell.is_for_strip(id);
     let Some(window) = state.shell.windows.get_mut_quietly(id).filter(|_| !is_for_strip) else { return };
-    let floats = window.wanted == Arrangement::Floating && window.applied == Arrangement::Floating;
+    let floats = window.wanted == WindowArrangement::Floating && window.applied == WindowArrangement::Floating;
     let is_free = window.mapped && floats && window.snapped.is_none() && window.stretch.is_none();
     let size = window.ruled_size();
     if !is_free || size == window.geometry.size {
         return;
     }
     window.floating_size = Some(size);
-    window.want(Arrangement::Floating);
+    window.set_pending_arrangement(WindowArrangement::Floating);
     window.send_pending();
-    state.need_look();
+    state.schedule_update_all();
 }

@@ -1,59 +1,60 @@
-//! Snapping of windows to a half or a quarter of their screen ([`parts`](super::parts)), and back.
+//! Snapping of windows to a half or a quarter of their screen ([`parts`](super::snap_targets)), and back.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-use super::layout::op::Side;
-use super::parts::{Part, Row, Snapped};
-use super::{Arrangement, Window, WindowId, placement, spaces, visit};
-use crate::shell::Desk;
+use super::layout::op::HorizontalSide;
+use super::snap_targets::{SnapPart, Snapped, VerticalHalf};
+use super::{Window, WindowArrangement, WindowId, placement, surface_outputs, workspace_actions};
+use crate::shell::ShellOutputs;
 use crate::state::State;
 
 /// Snaps a floating window to a part of its screen.
-pub(super) fn put_on(state: &mut State, id: WindowId, part: Part) {
+pub(super) fn snap(state: &mut State, id: WindowId, part: SnapPart) {
     let Some(rect) = state.shell.window(id).map(Window::rect) else { return };
-    let Some((_, area)) = state.usable_area(Some(spaces::centre(rect))) else { return };
-    put(state, id, part, area, rect);
+    let Some((_, area)) = state.usable_area(Some(workspace_actions::centre(rect))) else { return };
+    snap_in_area(state, id, part, area, rect);
 }
 
 /// Snaps a floating window to a part of `area`. `before` is its rectangle, for when it is restored.
-pub(super) fn put(
+pub(super) fn snap_in_area(
     state: &mut State,
     id: WindowId,
-    part: Part,
+    part: SnapPart,
     area: Rectangle<i32, Logical>,
     before: Rectangle<i32, Logical>,
 ) {
-    let rect = state.shell.below_bar(id, part.of(area));
+    let rect = state.shell.below_bar(id, part.rect_in(area));
     let Some(window) = state.shell.window_mut(id) else { return };
     // Respect the client's size limits.
     let size = window.size_limits().clamp(rect.size);
-    let right = if part.side == Side::Right { rect.size.w - size.w } else { 0 };
-    let down = if part.row == Some(Row::Lower) { rect.size.h - size.h } else { 0 };
-    window.settle();
+    let right = if part.side == HorizontalSide::Right { rect.size.w - size.w } else { 0 };
+    let down = if part.row == Some(VerticalHalf::Lower) { rect.size.h - size.h } else { 0 };
+    window.finish_stretch();
     let before = window.snapped.map_or(before, |snapped| snapped.before);
     window.snapped = Some(Snapped { part, before });
-    float(state, id, rect.loc + Point::from((right, down)), size);
+    move_floating(state, id, rect.loc + Point::from((right, down)), size);
 }
 
 /// Restores the place and size of a window before it was snapped. Returns whether it was snapped.
-pub(super) fn give_back(state: &mut State, id: WindowId) -> bool {
+pub(super) fn unsnap(state: &mut State, id: WindowId) -> bool {
     let Some(Snapped { before, .. }) = state.shell.window(id).and_then(|window| window.snapped) else { return false };
-    let area = state.usable_area(Some(spaces::centre(before))).map(|(_, area)| state.shell.below_bar(id, area));
+    let area =
+        state.usable_area(Some(workspace_actions::centre(before))).map(|(_, area)| state.shell.below_bar(id, area));
     let Some(window) = state.shell.window_mut(id) else { return false };
     window.snapped = None;
-    float(state, id, area.map_or(before.loc, |area| placement::keep_inside(before, area)), before.size);
+    move_floating(state, id, area.map_or(before.loc, |area| placement::keep_inside(before, area)), before.size);
     true
 }
 
 /// Moves a floating window to a new place and size, with an animation.
-pub(super) fn float(state: &mut State, id: WindowId, corner: Point<i32, Logical>, size: Size<i32, Logical>) {
+pub(super) fn move_floating(state: &mut State, id: WindowId, corner: Point<i32, Logical>, size: Size<i32, Logical>) {
     let Some(window) = state.shell.window_mut(id) else { return };
     window.floating = corner;
     window.floating_size = Some(size);
-    window.want(Arrangement::Floating);
-    window.motion.glide();
+    window.set_pending_arrangement(WindowArrangement::Floating);
+    window.motion.animate_next_move();
     window.send_pending();
-    spaces::settle(state, id);
-    visit::update_outputs(state, id);
-    state.need_all();
+    workspace_actions::assign_to_output(state, id);
+    surface_outputs::update_outputs(state, id);
+    state.schedule_repaint_all();
 }

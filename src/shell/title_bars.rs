@@ -5,12 +5,12 @@
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::titles::TITLES;
-use super::{Arrangement, Shell, Window, WindowId};
+use super::{Shell, Window, WindowArrangement, WindowId};
 use crate::shell::geometry;
 
 /// The part of a title bar at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bar {
+pub struct TitleBarHit {
     pub window: WindowId,
     /// The point is on the close button.
     pub closes: bool,
@@ -18,16 +18,16 @@ pub struct Bar {
 
 impl Shell {
     /// Windows with a title bar.
-    pub fn barred(&self) -> impl Iterator<Item = WindowId> {
+    pub fn windows_with_title_bar(&self) -> impl Iterator<Item = WindowId> {
         let windows = self.effects.title_bars.then(|| self.windows());
         windows.into_iter().flatten().filter(|window| self.bar_height(window) > 0).map(|window| window.id)
     }
 
     /// Height of a window's title bar, in logical pixels; 0 without one.
     pub(super) fn bar_height(&self, window: &Window) -> i32 {
-        let floats = window.applied == Arrangement::Floating && window.wanted == Arrangement::Floating;
+        let floats = window.applied == WindowArrangement::Floating && window.wanted == WindowArrangement::Floating;
         // A window that draws beyond its geometry has its own decoration, whatever mode it negotiated.
-        let is_bare = window.leaves_decoration && window.extent == window.geometry;
+        let is_bare = window.has_server_decoration && window.extent == window.geometry;
         if self.effects.title_bars && is_bare && floats && !window.in_strip { TITLES } else { 0 }
     }
 
@@ -44,7 +44,7 @@ impl Shell {
     }
 
     /// The title bar at `point` (global logical coordinates), if nothing lies above it.
-    pub fn bar_at(&self, point: Point<f64, Logical>) -> Option<Bar> {
+    pub fn bar_at(&self, point: Point<f64, Logical>) -> Option<TitleBarHit> {
         // Called for every frame: without title bars this must cost nothing, even with a thousand windows.
         if !self.effects.title_bars {
             return None;
@@ -52,8 +52,10 @@ impl Shell {
         let bar = |window: &Window| {
             let rect = window.rect();
             let above = Rectangle::new(rect.loc - Point::from((0, TITLES)), Size::from((rect.size.w, TITLES)));
-            (self.bar_height(window) > 0 && above.to_f64().contains(point))
-                .then(|| Bar { window: window.id, closes: point.x >= f64::from(rect.loc.x + rect.size.w - TITLES) })
+            (self.bar_height(window) > 0 && above.to_f64().contains(point)).then(|| TitleBarHit {
+                window: window.id,
+                closes: point.x >= f64::from(rect.loc.x + rect.size.w - TITLES),
+            })
         };
         if self.lock.takes_input() || self.overlays.take_input() || !self.visible_windows().any(|it| bar(it).is_some())
         {

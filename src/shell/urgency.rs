@@ -5,9 +5,9 @@
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::{Hand, WindowId, activate, wishes};
+use super::{ShellSeat, WindowId, activate, window_rules};
 use crate::guard;
-use crate::shell::Desk;
+use crate::shell::ShellOutputs;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Span};
 
@@ -15,7 +15,7 @@ use upbeat_timing::time::{Clock, Span};
 const ACTIVATION_LASTS: Span = Span::from_seconds(30);
 
 /// The client of `surface` asks for attention for its window.
-pub fn urge(state: &mut State, surface: &WlSurface) {
+pub fn request_attention(state: &mut State, surface: &WlSurface) {
     let window = state.shell.window_of(surface).filter(|window| window.mapped).map(|window| window.id);
     if let Some(id) = window.filter(|id| state.shell.focused != Some(*id)) {
         set(state, id, true);
@@ -48,20 +48,20 @@ pub(super) fn focus_new(state: &mut State, id: WindowId, is_wished: bool) {
     let is_anothers = focused.filter(|focused| !focused.id().same_client_as(&surface.id()));
     let may_interrupt = is_wished || is_activated || !is_sandboxed;
     if !may_interrupt && is_anothers.is_some_and(|focused| state.is_typed_into(&focused)) {
-        urge(state, &surface);
+        request_attention(state, &surface);
     } else {
         activate(state, Some(id));
     }
 }
 
 /// Called when a window gets the focus.
-pub(super) fn calm(state: &mut State, id: WindowId) {
+pub(super) fn clear_urgent(state: &mut State, id: WindowId) {
     set(state, id, false);
 }
 
 fn set(state: &mut State, id: WindowId, urgent: bool) {
     if state.shell.workspaces.set_urgent(id, urgent) {
-        wishes::renew(state, id);
-        state.need_look();
+        window_rules::apply_rules(state, id);
+        state.schedule_update_all();
     }
 }

@@ -10,13 +10,13 @@ use smithay::wayland::content_type::ContentTypeSurfaceCachedState;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
 
 use super::animation::WindowMotion;
-use super::arrangement::Arrangement;
-use super::effects::{Decoration, Edge, EffectNames};
-use super::layout::op::Limits;
-use super::look::{DecoratedBy, Look};
-use super::parts::Snapped;
+use super::appearance::{DecoratedBy, WindowAppearance};
+use super::arrangement::WindowArrangement;
+use super::effects::{BorderState, EffectIds, WindowDecoration};
+use super::layout::op::MinimumSize;
 use super::resize::{Edges, SizeLimits};
-use super::titles::Titles;
+use super::snap_targets::Snapped;
+use super::titles::RenderedTitles;
 use super::{ShellRevision, WindowId};
 
 use crate::guard;
@@ -31,10 +31,10 @@ const MOST_UNASKED: usize = 64;
 pub(super) const MAX_UNANSWERED: usize = 1_000;
 
 /// Ends a client that leaves more than [`MAX_UNANSWERED`] configures of `surface` unanswered.
-pub(super) fn end_unanswered(surface: &WlSurface) {
+pub(super) fn end_unresponsive_client(surface: &WlSurface) {
     let (Some(client), Some(handle)) = (surface.client(), surface.handle().upgrade()) else { return };
     let reason = format!("more than {MAX_UNANSWERED} configures of one window or menu without an answer");
-    guard::end_for(&DisplayHandle::from(handle), &client, &reason);
+    guard::end_for_reason(&DisplayHandle::from(handle), &client, &reason);
 }
 
 /// States of a tiled window, whose client draws no borders or shadows at its edges.
@@ -49,7 +49,7 @@ const TILED: [xdg_toplevel::State; 4] = [
 #[derive(Clone, Debug)]
 pub(super) struct SentConfigure {
     pub serial: Serial,
-    pub arrangement: Arrangement,
+    pub arrangement: WindowArrangement,
     pub size: Option<Size<i32, Logical>>,
     /// Whether it had the state `resizing`.
     pub resizing: bool,
@@ -57,7 +57,7 @@ pub(super) struct SentConfigure {
 
 /// An interactive resize, from its first motion until the client has committed its last size.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
+pub(super) struct ResizeStretch {
     pub edges: Edges,
     /// The window geometry when the edges were grabbed.
     pub start: Rectangle<i32, Logical>,
@@ -81,9 +81,9 @@ pub struct Window {
     /// It has been placed, when it was first mapped.
     pub(super) placed: bool,
     /// Arrangement of the last configure, or of the next one.
-    pub(super) wanted: Arrangement,
+    pub(super) wanted: WindowArrangement,
     /// The arrangement that the content on screen was drawn for.
-    pub(super) applied: Arrangement,
+    pub(super) applied: WindowArrangement,
     pub(super) sent: VecDeque<SentConfigure>,
     /// The configure that was acknowledged last, and the last one that was acknowledged before a commit.
     last_acknowledged: Option<Serial>,
@@ -97,29 +97,29 @@ pub struct Window {
     /// It is snapped to a half or a quarter of its screen.
     pub(super) snapped: Option<Snapped>,
     /// The arrangement to restore after fullscreen.
-    pub(super) before_fullscreen: Arrangement,
-    pub(super) stretch: Option<Stretch>,
+    pub(super) before_fullscreen: WindowArrangement,
+    pub(super) stretch: Option<ResizeStretch>,
     /// The window geometry of the applied content, in surface coordinates.
     pub(super) geometry: Rectangle<i32, Logical>,
     /// Bounding box of its surfaces, in root surface coordinates. It may be too large until the next commit, but never
     /// too small.
     pub(super) extent: Rectangle<i32, Logical>,
     /// The states `activated` and `suspended` as last sent.
-    pub(super) told: Option<(bool, bool)>,
+    pub(super) sent_state: Option<(bool, bool)>,
     /// [`Shell::changes`](super::Shell::changes) when its surfaces were last sent `enter` and `leave`.
-    pub(super) visited: Option<ShellRevision>,
+    pub(super) outputs_sent_at: Option<ShellRevision>,
     /// Its decoration is server-side.
-    pub(super) leaves_decoration: bool,
+    pub(super) has_server_decoration: bool,
     /// It is tiled in a column of a strip.
     pub(super) in_strip: bool,
     /// It is hidden behind another tab of its column.
-    pub(super) is_behind: bool,
+    pub(super) is_hidden_tab: bool,
     /// It is in a part of its strip that is scrolled out of view.
-    pub(super) is_aside: bool,
+    pub(super) is_scrolled_out: bool,
     /// Its minimum size, as last sent to the layout.
-    pub(super) told_limits: Limits,
+    pub(super) layout_limits: MinimumSize,
     /// Number of its last focus change; the most recent has the greatest number.
-    pub(super) focused_last: u64,
+    pub(super) focus_number: u64,
     /// The window that it is a dialog of.
     pub(super) parent: Option<WindowId>,
     /// Identifies it among the windows of its client.
@@ -131,22 +131,22 @@ pub struct Window {
     /// Time at which an activation token was used for it while it had no content.
     pub(super) activated: Option<Instant>,
     /// It is black in screenshots and screen recordings.
-    pub(super) kept_out: bool,
+    pub(super) hidden_from_capture: bool,
     /// The titles of its column, or its title bar.
-    pub(super) titles: Option<Titles>,
+    pub(super) titles: Option<RenderedTitles>,
     /// Appearance that rules set.
-    pub(super) look: Look,
+    pub(super) appearance: WindowAppearance,
     /// Size limits from rules.
     pub(super) ruled_limits: SizeLimits,
     /// Decoration mode from a rule.
     pub(super) ruled_decoration: Option<DecoratedBy>,
     /// Decoration mode that its client prefers.
-    pub(super) wished_decoration: DecoratedBy,
+    pub(super) preferred_decoration: DecoratedBy,
     /// Whether it floats, if a rule decides that.
-    pub(super) wished_floating: Option<bool>,
+    pub(super) ruled_floating: Option<bool>,
     pub(super) motion: WindowMotion,
     /// Damage tracking ids of its shadow, blur, border and titles.
-    pub(super) effect_names: EffectNames,
+    pub(super) effect_names: EffectIds,
 }
 
 impl Window {
@@ -158,8 +158,8 @@ impl Window {
             acknowledged: false,
             mapped: false,
             placed: false,
-            wanted: Arrangement::Floating,
-            applied: Arrangement::Floating,
+            wanted: WindowArrangement::Floating,
+            applied: WindowArrangement::Floating,
             sent: VecDeque::new(),
             last_acknowledged: None,
             last_committed: None,
@@ -167,32 +167,32 @@ impl Window {
             displaced_from: None,
             floating_size: None,
             snapped: None,
-            before_fullscreen: Arrangement::Floating,
+            before_fullscreen: WindowArrangement::Floating,
             stretch: None,
             geometry: Rectangle::default(),
             extent: Rectangle::default(),
-            told: None,
-            visited: None,
-            leaves_decoration: false,
+            sent_state: None,
+            outputs_sent_at: None,
+            has_server_decoration: false,
             in_strip: false,
-            is_behind: false,
-            is_aside: false,
-            told_limits: Limits::default(),
-            focused_last: 0,
+            is_hidden_tab: false,
+            is_scrolled_out: false,
+            layout_limits: MinimumSize::default(),
+            focus_number: 0,
             parent: None,
             tag: None,
             names: Revision::default(),
             is_renamed: false,
             activated: None,
-            kept_out: false,
+            hidden_from_capture: false,
             titles: None,
-            look: Look::default(),
+            appearance: WindowAppearance::default(),
             ruled_limits: SizeLimits::default(),
             ruled_decoration: None,
-            wished_decoration: DecoratedBy::Client,
-            wished_floating: None,
+            preferred_decoration: DecoratedBy::Client,
+            ruled_floating: None,
             motion: WindowMotion::default(),
-            effect_names: EffectNames::default(),
+            effect_names: EffectIds::default(),
         }
     }
 
@@ -206,8 +206,8 @@ impl Window {
     }
 
     /// Whether it is black in screenshots and screen recordings.
-    pub const fn is_kept_out(&self) -> bool {
-        self.kept_out
+    pub const fn is_hidden_from_capture(&self) -> bool {
+        self.hidden_from_capture
     }
 
     pub fn is_mapped(&self) -> bool {
@@ -215,13 +215,13 @@ impl Window {
     }
 
     /// The arrangement that was last requested from the client.
-    pub fn arrangement(&self) -> &Arrangement {
+    pub fn arrangement(&self) -> &WindowArrangement {
         &self.wanted
     }
 
     /// Whether the content on screen was drawn for fullscreen.
     pub fn is_fullscreen(&self) -> bool {
-        matches!(self.applied, Arrangement::Fullscreen { .. })
+        matches!(self.applied, WindowArrangement::Fullscreen { .. })
     }
 
     pub fn app_id(&self) -> Option<String> {
@@ -334,8 +334,8 @@ impl Window {
 
     /// Whether its client answers and reads fast enough for requests of a taskbar. Otherwise they would get the client
     /// ended.
-    pub fn hears_more(&self) -> bool {
-        self.sent.len() < MOST_UNASKED && guard::has_room(self.surface())
+    pub fn can_send_more(&self) -> bool {
+        self.sent.len() < MOST_UNASKED && guard::may_send_urgent(self.surface())
     }
 
     /// Sends a configure, even if nothing has changed.
@@ -348,7 +348,7 @@ impl Window {
             .toplevel
             .with_pending_state(|pending| (pending.size, pending.states.contains(xdg_toplevel::State::Resizing)));
         if self.sent.len() >= MAX_UNANSWERED {
-            return end_unanswered(self.surface());
+            return end_unresponsive_client(self.surface());
         }
         let serial = self.toplevel.send_configure();
         self.sent.push_back(SentConfigure { serial, arrangement: self.wanted.clone(), size, resizing });
@@ -371,15 +371,15 @@ impl Window {
     }
 
     /// Sets the pending state to `arrangement` and its size. Sends nothing yet.
-    pub(super) fn want(&mut self, arrangement: Arrangement) {
+    pub(super) fn set_pending_arrangement(&mut self, arrangement: WindowArrangement) {
         let (size, maximized, fullscreen) = match &arrangement {
-            Arrangement::Floating => (self.floating_size, false, None),
-            Arrangement::Maximized { area } => (Some(area.size), true, None),
-            Arrangement::Tiled { area, is_maximised } => (Some(area.size), *is_maximised, None),
-            Arrangement::Fullscreen { area, output } => (Some(area.size), false, Some(output.clone())),
+            WindowArrangement::Floating => (self.floating_size, false, None),
+            WindowArrangement::Maximized { area } => (Some(area.size), true, None),
+            WindowArrangement::Tiled { area, is_maximised } => (Some(area.size), *is_maximised, None),
+            WindowArrangement::Fullscreen { area, output } => (Some(area.size), false, Some(output.clone())),
         };
-        let part = self.snapped.filter(|_| arrangement == Arrangement::Floating).map(|snapped| snapped.part);
-        let is_tiled = matches!(arrangement, Arrangement::Tiled { is_maximised: false, .. });
+        let part = self.snapped.filter(|_| arrangement == WindowArrangement::Floating).map(|snapped| snapped.part);
+        let is_tiled = matches!(arrangement, WindowArrangement::Tiled { is_maximised: false, .. });
         let client = self.surface().client();
         self.toplevel.with_pending_state(|pending| {
             pending.size = size;
@@ -396,7 +396,7 @@ impl Window {
 
     /// Stores place and size of a floating window before it changes to another arrangement.
     pub(super) fn remember_floating(&mut self) {
-        if self.wanted == Arrangement::Floating && self.mapped {
+        if self.wanted == WindowArrangement::Floating && self.mapped {
             let rect = self.rect();
             self.floating = rect.loc;
             self.floating_size = Some(rect.size);
@@ -406,21 +406,21 @@ impl Window {
 
     /// Corner radius from a rule.
     pub const fn corner_radius(&self) -> Option<f64> {
-        self.look.corner_radius
+        self.appearance.corner_radius
     }
 
     /// The effects that apply to the window.
-    pub(super) fn decoration(&self) -> Decoration {
+    pub(super) fn decoration(&self) -> WindowDecoration {
         // Content outside the window geometry is the client's own shadow.
         let is_bare = self.extent == self.geometry;
-        let is_free = self.applied == Arrangement::Floating;
-        Decoration {
-            names: self.effect_names.clone(),
-            stands_free: is_bare && is_free,
-            edge: Edge::None,
-            corner_radius: self.look.corner_radius,
+        let is_free = self.applied == WindowArrangement::Floating;
+        WindowDecoration {
+            ids: self.effect_names.clone(),
+            is_free: is_bare && is_free,
+            border: BorderState::None,
+            corner_radius: self.appearance.corner_radius,
             titles: self.titles.as_ref().map(|titles| titles.picture.clone()),
-            has_bar: self.titles.as_ref().is_some_and(|titles| titles.says.closes),
+            has_bar: self.titles.as_ref().is_some_and(|titles| titles.content.closes),
         }
     }
 }

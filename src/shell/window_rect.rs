@@ -2,9 +2,9 @@
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-use super::arrangement::Arrangement;
+use super::arrangement::WindowArrangement;
 use super::resize;
-use super::window::{Stretch, Window};
+use super::window::{ResizeStretch, Window};
 
 impl Window {
     /// Rectangle of the window geometry on screen (global logical coordinates). While an interactive resize is ahead of
@@ -17,10 +17,10 @@ impl Window {
             return rect;
         }
         match &self.applied {
-            Arrangement::Floating => self.floating_rect(),
-            Arrangement::Maximized { area } | Arrangement::Tiled { area, .. } => self.refitted(*area),
+            WindowArrangement::Floating => self.floating_rect(),
+            WindowArrangement::Maximized { area } | WindowArrangement::Tiled { area, .. } => self.refitted(*area),
             // Fullscreen content may be smaller than the screen; then it is centred.
-            Arrangement::Fullscreen { area, .. } => self.centred(*area),
+            WindowArrangement::Fullscreen { area, .. } => self.centred(*area),
         }
     }
 
@@ -32,7 +32,7 @@ impl Window {
     /// Rectangle of a window that is in a strip, enters it or leaves it: its target place at once, so that all windows
     /// that move together change in the same frame. The content is stretched until the client has answered.
     fn rect_in_strip(&self) -> Option<Rectangle<i32, Logical>> {
-        use Arrangement as A;
+        use WindowArrangement as A;
         let (made_for, wanted) = match (&self.applied, &self.wanted) {
             (A::Tiled { .. }, A::Floating) => {
                 return Some(Rectangle::new(self.floating, self.floating_size.unwrap_or(self.geometry.size)));
@@ -77,7 +77,7 @@ impl Window {
     /// stretched in the very same frame, until the client has answered, so that a bar beside it neither overlaps it nor
     /// leaves a gap. Content of a client that rounds to its own grid keeps its difference.
     fn refitted(&self, made_for: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
-        let Arrangement::Maximized { area } = self.wanted else {
+        let WindowArrangement::Maximized { area } = self.wanted else {
             return Rectangle::new(made_for.loc, self.geometry.size);
         };
         Rectangle::new(area.loc, self.stretched_by(made_for.size, area.size))
@@ -91,7 +91,7 @@ impl Window {
     /// configured ──►|                     wanted ──►|
     /// content    ─►|      shown = content + (wanted − configured)
     /// ```
-    fn stretched_rect(&self, stretch: &Stretch) -> Rectangle<i32, Logical> {
+    fn stretched_rect(&self, stretch: &ResizeStretch) -> Rectangle<i32, Logical> {
         let width = self.geometry.size.w + stretch.wanted.size.w - stretch.answered.w;
         let height = self.geometry.size.h + stretch.wanted.size.h - stretch.answered.h;
         resize::anchored(stretch.start, stretch.edges, Size::from((width.max(1), height.max(1))))

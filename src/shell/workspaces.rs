@@ -15,7 +15,7 @@ use ahash::{HashMap, HashSet};
 
 use super::WindowId;
 use super::change_log::ChangeLog;
-pub use upbeat_record::ipc::message::workspace::{NoSuchNumber, Number};
+pub use upbeat_record::ipc::message::workspace::{InvalidWorkspaceNumber, WorkspaceNumber};
 
 use crate::revision::Revision;
 
@@ -24,45 +24,45 @@ const NOWHERE: &str = "";
 
 /// Identifies an output, even while it is unplugged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Screen(pub u32);
+pub struct ScreenId(pub u32);
 
 /// A workspace of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub screen: Screen,
-    pub number: Number,
+pub struct WorkspaceId {
+    pub screen: ScreenId,
+    pub number: WorkspaceNumber,
 }
 
 /// State of the workspaces of one output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    pub screen: Screen,
+pub struct OutputWorkspaces {
+    pub screen: ScreenId,
     /// The workspace that is visible.
-    pub active: Number,
+    pub active: WorkspaceNumber,
     /// Bit mask of workspaces with windows; bit `n` is workspace `n`.
     occupied: u16,
     /// Bit mask of workspaces with an urgent window.
     urgent: u16,
 }
 
-impl Row {
-    pub const fn is_occupied(&self, number: Number) -> bool {
+impl OutputWorkspaces {
+    pub const fn is_occupied(&self, number: WorkspaceNumber) -> bool {
         self.occupied & 1 << number.get() != 0
     }
 
-    pub const fn is_urgent(&self, number: Number) -> bool {
+    pub const fn is_urgent(&self, number: WorkspaceNumber) -> bool {
         self.urgent & 1 << number.get() != 0
     }
 }
 
 #[derive(Clone, Debug)]
-struct Known {
-    screen: Screen,
+struct KnownOutput {
+    screen: ScreenId,
     /// Connector that it is plugged into, or was last.
     name: String,
     /// Identity of the monitor, if it has any. A known monitor is recognised on another connector.
     monitor: Option<String>,
-    active: Number,
+    active: WorkspaceNumber,
     connected: bool,
 }
 
@@ -70,8 +70,8 @@ struct Known {
 #[derive(Clone, Debug, Default)]
 pub struct Workspaces {
     /// In the order in which they were plugged in first. An unplugged output is kept while it is the home of windows.
-    screens: Vec<Known>,
-    homes: HashMap<WindowId, Place>,
+    screens: Vec<KnownOutput>,
+    homes: HashMap<WindowId, WorkspaceId>,
     /// Windows that ask for attention.
     urgent: HashSet<WindowId>,
     /// Windows that are hidden although their workspace is visible.
@@ -85,24 +85,24 @@ impl Workspaces {
     /// Sets the connected outputs, with their names and monitors. A known monitor is recognised on another connector.
     pub fn connect_monitors<'a>(&mut self, outputs: impl Iterator<Item = (&'a str, Option<&'a str>)>) {
         self.changes.note_all();
-        let were_connected: Vec<Screen> = self.screens().map(|(screen, _)| screen).collect();
+        let were_connected: Vec<ScreenId> = self.screens().map(|(screen, _)| screen).collect();
         self.screens.iter_mut().for_each(|known| known.connected = false);
         for (name, monitor) in outputs {
             // If several monitors have the same identity, each stays with its connector.
-            let is_it = |known: &Known| !known.connected && known.monitor.as_deref() == monitor;
-            let is_there = |known: &Known| is_it(known) && known.name == name;
+            let is_it = |known: &KnownOutput| !known.connected && known.monitor.as_deref() == monitor;
+            let is_there = |known: &KnownOutput| is_it(known) && known.name == name;
             let is_elsewhere =
-                |known: &Known| is_it(known) && monitor.is_some() && !were_connected.contains(&known.screen);
+                |known: &KnownOutput| is_it(known) && monitor.is_some() && !were_connected.contains(&known.screen);
             let place = self.screens.iter().position(is_there).or_else(|| self.screens.iter().position(is_elsewhere));
             let place = place.unwrap_or_else(|| {
-                self.learn(name, monitor);
+                self.add_output(name, monitor);
                 self.screens.len() - 1
             });
             let known = &mut self.screens[place];
             known.connected = true;
             known.name = name.to_owned();
         }
-        if let Some(first) = self.stand_in() {
+        if let Some(first) = self.first_connected() {
             // The first output becomes the home of windows that opened before it.
             let nowhere = self.screens.iter().find(|known| known.name == NOWHERE).map(|known| known.screen);
             let homeless = self.homes.values_mut().filter(|home| Some(home.screen) == nowhere);
@@ -112,15 +112,15 @@ impl Workspaces {
         screens.retain(|known| known.connected || homes.values().any(|home| home.screen == known.screen));
     }
 
-    fn learn(&mut self, name: &str, monitor: Option<&str>) -> Screen {
+    fn add_output(&mut self, name: &str, monitor: Option<&str>) -> ScreenId {
         self.last += 1;
-        let screen = Screen(self.last);
+        let screen = ScreenId(self.last);
         let (name, monitor) = (name.to_owned(), monitor.map(str::to_owned));
-        self.screens.push(Known { screen, name, monitor, active: Number::FIRST, connected: false });
+        self.screens.push(KnownOutput { screen, name, monitor, active: WorkspaceNumber::FIRST, connected: false });
         screen
     }
 
-    fn known(&self, screen: Screen) -> Option<&Known> {
+    fn known(&self, screen: ScreenId) -> Option<&KnownOutput> {
         self.screens.iter().find(|known| known.screen == screen)
     }
 
@@ -136,31 +136,31 @@ impl Workspaces {
     }
 
     /// The output of this name, if it is plugged in.
-    pub fn screen(&self, name: &str) -> Option<Screen> {
+    pub fn screen(&self, name: &str) -> Option<ScreenId> {
         self.screens.iter().find(|known| known.connected && known.name == name).map(|known| known.screen)
     }
 
     /// Connected outputs, with their names.
-    pub fn screens(&self) -> impl Iterator<Item = (Screen, &str)> {
+    pub fn screens(&self) -> impl Iterator<Item = (ScreenId, &str)> {
         self.screens.iter().filter(|known| known.connected).map(|known| (known.screen, known.name.as_str()))
     }
 
-    pub fn name(&self, screen: Screen) -> Option<&str> {
+    pub fn name(&self, screen: ScreenId) -> Option<&str> {
         self.known(screen).map(|known| known.name.as_str())
     }
 
     /// The output that shows the windows of unplugged outputs.
-    fn stand_in(&self) -> Option<Screen> {
+    fn first_connected(&self) -> Option<ScreenId> {
         self.screens().next().map(|(screen, _)| screen)
     }
 
     /// The visible workspace of `screen`.
-    pub fn active(&self, screen: Screen) -> Number {
-        self.known(screen).map_or(Number::FIRST, |known| known.active)
+    pub fn active(&self, screen: ScreenId) -> WorkspaceNumber {
+        self.known(screen).map_or(WorkspaceNumber::FIRST, |known| known.active)
     }
 
     /// Shows workspace `number` on `screen`. Returns whether that is a change.
-    pub fn switch(&mut self, screen: Screen, number: Number) -> bool {
+    pub fn switch(&mut self, screen: ScreenId, number: WorkspaceNumber) -> bool {
         let known = self.screens.iter_mut().find(|known| known.screen == screen && known.connected);
         let is_another = known.is_some_and(|known| std::mem::replace(&mut known.active, number) != number);
         if is_another {
@@ -170,15 +170,15 @@ impl Workspaces {
     }
 
     /// Assigns a new window to the visible workspace of `screen`, or of any output without `screen`.
-    pub fn add(&mut self, window: WindowId, screen: Option<Screen>) {
-        let screen = screen.filter(|screen| self.known(*screen).is_some()).or_else(|| self.stand_in());
+    pub fn add(&mut self, window: WindowId, screen: Option<ScreenId>) {
+        let screen = screen.filter(|screen| self.known(*screen).is_some()).or_else(|| self.first_connected());
         let screen = screen.or_else(|| self.screens.first().map(|known| known.screen));
-        let screen = screen.unwrap_or_else(|| self.learn(NOWHERE, None));
-        self.put(window, Place { screen, number: self.active(screen) });
+        let screen = screen.unwrap_or_else(|| self.add_output(NOWHERE, None));
+        self.assign(window, WorkspaceId { screen, number: self.active(screen) });
     }
 
     /// Assigns a window to a workspace, which becomes its home. Does nothing if the output is unknown.
-    pub fn put(&mut self, window: WindowId, place: Place) {
+    pub fn assign(&mut self, window: WindowId, place: WorkspaceId) {
         if self.known(place.screen).is_none() {
             return;
         }
@@ -224,32 +224,32 @@ impl Workspaces {
     }
 
     /// The home of a window, which may be on an unplugged output.
-    pub fn home(&self, window: WindowId) -> Option<Place> {
+    pub fn home(&self, window: WindowId) -> Option<WorkspaceId> {
         self.homes.get(&window).copied()
     }
 
     /// The workspace that a window is on now.
-    pub fn place(&self, window: WindowId) -> Option<Place> {
+    pub fn place(&self, window: WindowId) -> Option<WorkspaceId> {
         let home = self.home(window)?;
         let connected = self.known(home.screen).is_some_and(|known| known.connected);
-        let screen = if connected { home.screen } else { self.stand_in().unwrap_or(home.screen) };
-        Some(Place { screen, ..home })
+        let screen = if connected { home.screen } else { self.first_connected().unwrap_or(home.screen) };
+        Some(WorkspaceId { screen, ..home })
     }
 
     /// Whether a window is on a visible workspace and not minimised.
     pub fn is_visible(&self, window: WindowId) -> bool {
-        !self.is_minimised(window) && self.is_on_shown(window)
+        !self.is_minimised(window) && self.is_on_visible_workspace(window)
     }
 
     /// Whether a window is on a visible workspace, minimised or not.
-    pub fn is_on_shown(&self, window: WindowId) -> bool {
+    pub fn is_on_visible_workspace(&self, window: WindowId) -> bool {
         self.place(window).is_some_and(|place| self.active(place.screen) == place.number)
     }
 
     /// State of the workspaces of all connected outputs.
-    pub fn rows(&self) -> Vec<Row> {
-        let row = |(screen, _)| Row { screen, active: self.active(screen), occupied: 0, urgent: 0 };
-        let mut rows: Vec<Row> = self.screens().map(row).collect();
+    pub fn rows(&self) -> Vec<OutputWorkspaces> {
+        let row = |(screen, _)| OutputWorkspaces { screen, active: self.active(screen), occupied: 0, urgent: 0 };
+        let mut rows: Vec<OutputWorkspaces> = self.screens().map(row).collect();
         for (window, place) in self.homes.keys().filter_map(|window| Some((window, self.place(*window)?))) {
             if let Some(row) = rows.iter_mut().find(|row| row.screen == place.screen) {
                 row.occupied |= 1 << place.number.get();

@@ -12,16 +12,16 @@ use smithay::wayland::compositor::{Cacheable, RectangleKind, RegionAttributes};
 pub const MOST_BLURRED: usize = 16;
 
 /// Rectangles in surface coordinates, each with the element id that damage tracking uses.
-pub type Blurred = Arc<[(Id, Rectangle<i32, Logical>)]>;
+pub type BlurRects = Arc<[(Id, Rectangle<i32, Logical>)]>;
 
 /// The effects on the background behind a surface.
 #[derive(Clone, Debug, Default)]
-pub struct Background {
+pub struct BackgroundEffects {
     /// The blurred region; `None` without blur.
-    pub blurred: Option<Blurred>,
+    pub blurred: Option<BlurRects>,
 }
 
-impl PartialEq for Background {
+impl PartialEq for BackgroundEffects {
     /// Compares the allocation: a region that is set again has new element ids, so it differs.
     fn eq(&self, other: &Self) -> bool {
         match (&self.blurred, &other.blurred) {
@@ -31,7 +31,7 @@ impl PartialEq for Background {
     }
 }
 
-impl Background {
+impl BackgroundEffects {
     pub fn blurred_in(region: &RegionAttributes) -> Self {
         let mut rects: Vec<Rectangle<i32, Logical>> = Vec::new();
         for (kind, rect) in &region.rects {
@@ -45,12 +45,12 @@ impl Background {
         if rects.len() > MOST_BLURRED {
             rects = rects.into_iter().reduce(Rectangle::merge).into_iter().collect();
         }
-        let named: Blurred = rects.into_iter().map(|rect| (Id::new(), rect)).collect();
-        Background { blurred: (!named.is_empty()).then_some(named) }
+        let named: BlurRects = rects.into_iter().map(|rect| (Id::new(), rect)).collect();
+        BackgroundEffects { blurred: (!named.is_empty()).then_some(named) }
     }
 }
 
-impl Cacheable for Background {
+impl Cacheable for BackgroundEffects {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {
         self.clone()
     }
@@ -73,9 +73,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_in_the_region_is_blurred_once(rects in rects()) {
+        fn every_point_of_the_region_is_blurred_once(rects in rects()) {
             let region = RegionAttributes { rects };
-            let blurred = Background::blurred_in(&region).blurred;
+            let blurred = BackgroundEffects::blurred_in(&region).blurred;
             let blurred: Vec<_> = blurred.iter().flat_map(|all| all.iter()).map(|(_, rect)| *rect).collect();
             prop_assert!(blurred.len() <= MOST_BLURRED);
             for point in (0..60).flat_map(|x| (0..60).map(move |y| (x, y))) {

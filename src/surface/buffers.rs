@@ -31,7 +31,7 @@ pub enum BufferMemory {
 
 /// The buffers of one surface.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
+pub(super) struct BufferHistory {
     /// The memory of the newest buffer.
     pub memory: BufferMemory,
     /// Buffers attached so far; also the number of the newest frame.
@@ -42,7 +42,7 @@ pub(super) struct Buffers {
     unknown_in_a_row: u32,
 }
 
-impl Buffers {
+impl BufferHistory {
     /// How many buffers the client can draw into, as far as is known.
     pub fn count(&self) -> usize {
         if self.unknown_in_a_row >= MADE_EACH_TIME { self.counted.max(REMEMBERED) } else { self.counted }

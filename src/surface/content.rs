@@ -5,10 +5,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Rectangle, Size, Transform};
 use smithay::wayland::compositor::SurfaceData;
 
-use super::background::{Background, Blurred};
+use super::background::{BackgroundEffects, BlurRects};
 use super::opacity::Opacity;
-use super::showing;
-use super::tree::{Place, find_downward};
+use super::render_state;
+use super::tree::{SurfacePlace, find_downward};
 
 /// The content of one surface. It keeps the client's buffer from being released.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct SurfaceContent {
     /// The client's opacity factor (`wp_alpha_modifier_v1`), 0 to 1.
     pub opacity: f32,
     /// The region behind the surface that is blurred, in surface coordinates.
-    pub blurred: Option<Blurred>,
+    pub blurred: Option<BlurRects>,
     /// The damage of each of the last commits.
     pub damage: DamageSnapshot<i32, BufferCoords>,
 }
@@ -36,7 +36,7 @@ pub struct SurfaceContent {
 impl SurfaceContent {
     /// The content in the applied state of `surface`; `None` without a buffer.
     pub fn of(surface: &WlSurface, states: &SurfaceData) -> Option<Self> {
-        let data = showing::of(states)?;
+        let data = render_state::of(states)?;
         let cut = data.cut()?;
         Some(SurfaceContent {
             surface: surface.clone(),
@@ -47,14 +47,14 @@ impl SurfaceContent {
             source: cut.source,
             size: cut.size,
             opaque: OpaqueRegions::from_slice(data.opaque()),
-            blurred: states.cached_state.get::<Background>().current().blurred.clone(),
+            blurred: states.cached_state.get::<BackgroundEffects>().current().blurred.clone(),
             opacity: states.cached_state.get::<Opacity>().current().factor(),
             damage: data.damage(),
         })
     }
 
     /// The contents of the tree below `root`, topmost first, each with its place in the root's coordinates.
-    pub fn of_tree(root: &WlSurface) -> Vec<(Self, Place)> {
+    pub fn of_tree(root: &WlSurface) -> Vec<(Self, SurfacePlace)> {
         let mut found = Vec::new();
         find_downward(root, &mut |surface, states, place| {
             found.extend(Self::of(surface, states).map(|content| (content, place)));

@@ -8,7 +8,7 @@ use smithay::wayland::compositor::Damage;
 pub const MOST_DAMAGE: usize = 256;
 
 /// Replaces more than [`MOST_DAMAGE`] rectangles by a bounding box of each kind.
-pub(super) fn bound(damage: &mut Vec<Damage>) {
+pub(super) fn limit_damage(damage: &mut Vec<Damage>) {
     if damage.len() <= MOST_DAMAGE {
         return;
     }
@@ -24,11 +24,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn much_damage_is_what_is_around_it() {
+    fn too_much_damage_becomes_its_bounding_box() {
         let surface = |x: usize| Damage::Surface(Rectangle::new((x as i32, 0).into(), (1, 1).into()));
         let mut damage: Vec<_> = (0..=MOST_DAMAGE).map(surface).collect();
         damage[3] = Damage::Buffer(Rectangle::new((5, 5).into(), (2, 2).into()));
-        bound(&mut damage);
+        limit_damage(&mut damage);
         let all = Rectangle::from_size((MOST_DAMAGE as i32 + 1, 1).into());
         let buffer = Rectangle::new((5, 5).into(), (2, 2).into());
         assert!(

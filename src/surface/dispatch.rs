@@ -8,8 +8,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
 use smithay::wayland::compositor::{CompositorState, SurfaceAttributes, SurfaceUserData};
 
-use super::stash::Stash;
-use super::taking_along::{self, Met};
+use super::stash::StashedState;
+use super::synchronised_commits::{self, RequestContext};
 use super::{commit, damage, subsurface};
 use crate::bounds::{MAX_SCALE, coordinate, interval};
 use crate::guard;
@@ -28,8 +28,8 @@ impl Dispatch<WlSurface, SurfaceUserData, State> for Handlers {
     ) {
         let commits = matches!(request, wl_surface::Request::Commit);
         if let Some(entry) = state.surfaces.get_mut(surface) {
-            let touched = std::mem::replace(&mut entry.touched, !commits);
-            if commits && !touched && state.surfaces.brake.bare_commit(&client.id(), surface) {
+            let touched = std::mem::replace(&mut entry.has_requests, !commits);
+            if commits && !touched && state.surfaces.commit_rate_limit.exceeds_limit(&client.id(), surface) {
                 return;
             }
         }
@@ -37,22 +37,22 @@ impl Dispatch<WlSurface, SurfaceUserData, State> for Handlers {
         let mut hidden = Vec::new();
         let is_synchronised = commits && state.surfaces.is_synchronised(surface);
         if commits {
-            commit::before(state, surface);
+            commit::handle_commit(state, surface);
         }
         if is_synchronised {
-            taking_along::keep(state, surface, &mut Met { client, display, init });
+            synchronised_commits::cache_commit(state, surface, &mut RequestContext { client, display, init });
         } else if commits {
             hidden = subsurface::hide_synchronised(state, surface);
         }
-        let bound = Bounded::of(&request);
+        let bound = LimitedRequest::of(&request);
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state, client, surface, request, data, display, init,
         );
         bound.apply(state, surface);
         if commits && !is_synchronised {
-            taking_along::took_along(state, surface, &mut Met { client, display, init });
+            synchronised_commits::reset_children(state, surface, &mut RequestContext { client, display, init });
         }
-        hidden.into_iter().for_each(Stash::restore);
+        hidden.into_iter().for_each(StashedState::restore);
     }
 
     fn destroyed(state: &mut State, client: ClientId, surface: &WlSurface, data: &SurfaceUserData) {
@@ -61,26 +61,26 @@ impl Dispatch<WlSurface, SurfaceUserData, State> for Handlers {
 }
 
 /// Pending state of a request that has to be limited after Smithay stored it.
-enum Bounded {
+enum LimitedRequest {
     Opaque(WlRegion),
     Input(WlRegion),
     Damage,
     Nothing,
 }
 
-impl Bounded {
+impl LimitedRequest {
     fn of(request: &wl_surface::Request) -> Self {
         use wl_surface::Request;
         match request {
-            Request::SetOpaqueRegion { region: Some(region) } => Bounded::Opaque(region.clone()),
-            Request::SetInputRegion { region: Some(region) } => Bounded::Input(region.clone()),
-            Request::Damage { .. } | Request::DamageBuffer { .. } => Bounded::Damage,
-            _ => Bounded::Nothing,
+            Request::SetOpaqueRegion { region: Some(region) } => LimitedRequest::Opaque(region.clone()),
+            Request::SetInputRegion { region: Some(region) } => LimitedRequest::Input(region.clone()),
+            Request::Damage { .. } | Request::DamageBuffer { .. } => LimitedRequest::Damage,
+            _ => LimitedRequest::Nothing,
         }
     }
 
     fn apply(self, state: &State, surface: &WlSurface) {
-        if matches!(self, Bounded::Nothing) {
+        if matches!(self, LimitedRequest::Nothing) {
             return;
         }
         let regions = &state.surfaces.regions;
@@ -88,14 +88,14 @@ impl Bounded {
             let mut attributes = states.cached_state.get::<SurfaceAttributes>();
             let pending = attributes.pending();
             match self {
-                Bounded::Opaque(region) => {
+                LimitedRequest::Opaque(region) => {
                     pending.opaque_region = pending.opaque_region.take().and_then(|kept| regions.opaque(&region, kept));
                 }
-                Bounded::Input(region) => {
+                LimitedRequest::Input(region) => {
                     pending.input_region = pending.input_region.take().map(|kept| regions.input(&region, kept));
                 }
-                Bounded::Damage => damage::bound(&mut pending.damage),
-                Bounded::Nothing => {}
+                LimitedRequest::Damage => damage::limit_damage(&mut pending.damage),
+                LimitedRequest::Nothing => {}
             }
         });
     }

@@ -9,25 +9,25 @@ use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 
-use super::asked::Asked;
-use super::background::Background;
-use super::buffers::{BufferMemory, Buffers};
+use super::background::BackgroundEffects;
+use super::bound_commits;
+use super::buffers::{BufferHistory, BufferMemory};
+use super::callback_history::CallbackHistory;
 use super::feedback::Feedback;
-use super::fence::{AcquireFence, Watched};
+use super::fence::{AcquireFence, FenceWait};
 use super::follower::Follower;
-use super::foresight::Foresight;
 use super::front_buffer::FrontBuffer;
 use super::gate::Gate;
+use super::input_prediction::InputPrediction;
 use super::opacity::Opacity;
-use super::paced;
+use super::output_hooks::BufferFinished;
 use super::paced_frame::FrameListener;
-use super::part::Part;
+use super::pending_commits::PendingCommits;
 use super::queue::UpdateQueue;
-use super::scroll::{Scrolled, View};
-use super::shows::Finished;
-use super::stash::Lasting;
-use super::tree::{self, Reach};
-use super::update::Outstanding;
+use super::scroll::{ScrolledView, ViewProperties};
+use super::stash::PersistentState;
+use super::subsurface_node::SubsurfaceNode;
+use super::tree::{self, TreeExtent};
 use crate::revision::Revision;
 use upbeat_timing::id::{ClientId, OutputId, SurfaceId, WindowId};
 use upbeat_timing::record::ClientFrameRecord;
@@ -41,25 +41,25 @@ const DRAWS_FOR: Span = Span::from_seconds(1);
 
 /// The compositor's own state of one surface.
 #[derive(Debug)]
-pub struct Entry {
+pub struct SurfaceEntry {
     pub(super) surface: WlSurface,
     pub(super) id: SurfaceId,
     pub(super) client: ClientId,
     pub(super) queue: UpdateQueue<Gate>,
     /// A request on the surface came since its last commit.
-    pub(super) touched: bool,
+    pub(super) has_requests: bool,
     /// Commits that were not applied yet.
-    pub(super) outstanding: Outstanding,
+    pub(super) outstanding: PendingCommits,
     /// State that the last commit left pending, if this is a subsurface.
-    pub(super) lasting: Option<Lasting>,
+    pub(super) pending_state: Option<PersistentState>,
     /// Synchronised subsurfaces have committed content that the next commit applies.
-    pub(super) brings: bool,
+    pub(super) applies_subsurfaces: bool,
     /// The commit in progress only applies content that was committed before.
     pub(super) replay: bool,
     /// Fences that the next commit waits for.
     pub(super) acquire: Vec<Box<dyn AcquireFence>>,
     /// Updates that wait for fences.
-    pub(super) watches: Vec<Watched>,
+    pub(super) fence_waits: Vec<FenceWait>,
     /// Unanswered callbacks of applied updates (of a client that runs ahead also those of held updates).
     pub(super) callbacks: Vec<WlCallback>,
     /// Callbacks of applied content that no latch has taken yet: they may be answered after that latch.
@@ -67,13 +67,13 @@ pub struct Entry {
     /// Feedback for applied content that no latch has taken yet.
     pub(super) feedback: Feedback,
     /// Since when there is applied content that no latch has taken.
-    pub(super) fresh: Option<Instant>,
+    pub(super) unlatched_since: Option<Instant>,
     /// When its callbacks were answered, if it has not committed since.
-    pub(super) called: Option<Instant>,
+    pub(super) called_back_at: Option<Instant>,
     /// The output that paces it: the output with most of it when it was last visible.
     pub(super) output: Option<OutputId>,
     /// The last arrangement of that output in which a part of it was visible.
-    pub(super) seen: Revision,
+    pub(super) visible_in: Revision,
     /// The frame that its client is drawing, or drew last.
     pub(super) record: ClientFrameRecord,
     /// Committed frames that no latch has taken, oldest first, each with its commit number.
@@ -82,70 +82,70 @@ pub struct Entry {
     pub(super) offset: Point<i32, Logical>,
     /// The time of the newest input event that no frame has answered yet.
     pub(super) input: Option<Instant>,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: BufferHistory,
     /// Which of its frames answered a callback.
-    asked: Asked,
+    callback_history: CallbackHistory,
     /// A hash of its pixels when it was last looked at.
     pub(super) fingerprint: Option<u64>,
     /// The client's frame pacing object, if it has one.
     pub(super) frame_pacing: Option<Arc<dyn FrameListener>>,
     /// Predicted positions of the devices on it, if its client asked for them.
-    pub(super) foresight: Option<Box<Foresight>>,
+    pub(super) foresight: Option<Box<InputPrediction>>,
     /// Its scroll state, if the compositor scrolls it for its client.
-    pub(super) scroll: Option<Box<Scrolled>>,
+    pub(super) scroll: Option<Box<ScrolledView>>,
     /// Set if it follows the pointer.
     pub(super) follower: Option<Box<Follower>>,
     /// The front buffer that its client writes ahead of the beam, if it asked for that.
     pub(super) front_buffer: Option<Box<FrontBuffer>>,
     /// The last tick for hidden surfaces found content that was not seen.
-    pub(super) unseen: bool,
+    pub(super) has_unseen_content: bool,
     /// Its newest commit has no time of its own: no fifo barrier, no time stamp, no target.
-    pub(super) plain: bool,
+    pub(super) is_untimed: bool,
     /// Its client acknowledged a configure and has not committed since.
-    pub(super) acknowledges: bool,
+    pub(super) has_acked_configure: bool,
     /// The scale, transform and viewport that belong to the buffer on screen.
-    pub(super) described: Option<paced::Described>,
+    pub(super) buffer_description: Option<bound_commits::BufferDescription>,
     /// The client's opacity factor, as applied last.
     pub(super) opacity: Opacity,
     /// The client's background effects, as applied last.
-    pub(super) background: Background,
+    pub(super) background: BackgroundEffects,
     /// Its subsurfaces, as applied last.
-    pub(super) family: tree::Known,
+    pub(super) subsurfaces: tree::KnownSubsurfaces,
     /// The bounds of its tree, if it is a root.
-    pub(super) reach: Reach,
+    pub(super) tree_extent: TreeExtent,
     /// Its place in the tree of subsurfaces.
-    pub(super) part: Part,
+    pub(super) node: SubsurfaceNode,
     /// The client's scroll view on it, as applied last.
-    pub(super) view: Option<Arc<View>>,
+    pub(super) view: Option<Arc<ViewProperties>>,
     /// It is in the registry's list of awake surfaces.
     pub(super) awake: bool,
 }
 
 /// An entry of which only the visibility may be changed.
 #[derive(Debug)]
-pub struct Seen<'a>(pub(super) &'a mut Entry);
+pub struct VisibilityUpdate<'a>(pub(super) &'a mut SurfaceEntry);
 
-impl Seen<'_> {
-    pub fn entry(&self) -> &Entry {
+impl VisibilityUpdate<'_> {
+    pub fn entry(&self) -> &SurfaceEntry {
         self.0
     }
 
     /// Notes that a part of it is visible in this arrangement of `output`.
-    pub fn see(&mut self, output: OutputId, arrangement: Revision) {
+    pub fn record_visibility(&mut self, output: OutputId, arrangement: Revision) {
         if self.0.output.replace(output) != Some(output) {
             self.0.queue.unbind_refreshes();
         }
-        self.0.seen = arrangement;
-        self.0.unseen = false;
+        self.0.visible_in = arrangement;
+        self.0.has_unseen_content = false;
     }
 
     /// Notes the window that the surface belongs to.
-    pub fn belongs_to(&mut self, window: Option<WindowId>) {
+    pub fn set_window(&mut self, window: Option<WindowId>) {
         self.0.record.window = window;
     }
 }
 
-impl Entry {
+impl SurfaceEntry {
     pub const fn surface(&self) -> &WlSurface {
         &self.surface
     }
@@ -193,11 +193,11 @@ impl Entry {
 
     /// Whether the last tick for hidden surfaces found content that was not seen.
     pub const fn is_unseen(&self) -> bool {
-        self.unseen
+        self.has_unseen_content
     }
 
     pub const fn note_unseen(&mut self, unseen: bool) {
-        self.unseen = unseen;
+        self.has_unseen_content = unseen;
     }
 
     pub const fn frame_pacing(&self) -> Option<&Arc<dyn FrameListener>> {
@@ -210,28 +210,28 @@ impl Entry {
     }
 
     /// Predicted positions of the devices on it, if its client asked for them.
-    pub fn foresight(&self) -> Option<&Foresight> {
+    pub fn input_prediction(&self) -> Option<&InputPrediction> {
         self.foresight.as_deref()
     }
 
-    pub fn foresight_mut(&mut self) -> Option<&mut Foresight> {
+    pub fn input_prediction_mut(&mut self) -> Option<&mut InputPrediction> {
         self.foresight.as_deref_mut()
     }
 
-    pub fn set_foresight(&mut self, foresight: Option<Box<Foresight>>) {
+    pub fn set_input_prediction(&mut self, foresight: Option<Box<InputPrediction>>) {
         self.foresight = foresight;
     }
 
     /// Its scroll state, if the compositor scrolls it for its client.
-    pub fn scroll(&self) -> Option<&Scrolled> {
+    pub fn scroll(&self) -> Option<&ScrolledView> {
         self.scroll.as_deref()
     }
 
-    pub fn scroll_mut(&mut self) -> Option<&mut Scrolled> {
+    pub fn scroll_mut(&mut self) -> Option<&mut ScrolledView> {
         self.scroll.as_deref_mut()
     }
 
-    pub fn set_scroll(&mut self, scroll: Option<Box<Scrolled>>) {
+    pub fn set_scroll(&mut self, scroll: Option<Box<ScrolledView>>) {
         self.scroll = scroll;
     }
 
@@ -262,56 +262,56 @@ impl Entry {
     }
 
     pub(super) fn new(surface: WlSurface, id: SurfaceId, client: ClientId) -> Self {
-        Entry {
+        SurfaceEntry {
             surface,
             id,
             client,
             queue: UpdateQueue::default(),
-            touched: false,
-            outstanding: Outstanding::default(),
-            lasting: None,
-            brings: false,
+            has_requests: false,
+            outstanding: PendingCommits::default(),
+            pending_state: None,
+            applies_subsurfaces: false,
             replay: false,
             acquire: Vec::new(),
-            watches: Vec::new(),
+            fence_waits: Vec::new(),
             callbacks: Vec::new(),
             callbacks_after_latch: Vec::new(),
             feedback: Feedback::default(),
-            fresh: None,
-            called: None,
+            unlatched_since: None,
+            called_back_at: None,
             output: None,
-            seen: Revision::default(),
+            visible_in: Revision::default(),
             record: ClientFrameRecord { client, surface: id, ..ClientFrameRecord::default() },
             committed: VecDeque::new(),
             offset: Point::default(),
             input: None,
-            buffers: Buffers::default(),
-            asked: Asked::default(),
+            buffers: BufferHistory::default(),
+            callback_history: CallbackHistory::default(),
             fingerprint: None,
             frame_pacing: None,
             foresight: None,
             scroll: None,
             follower: None,
             front_buffer: None,
-            unseen: false,
-            plain: false,
-            acknowledges: false,
-            described: None,
+            has_unseen_content: false,
+            is_untimed: false,
+            has_acked_configure: false,
+            buffer_description: None,
             opacity: Opacity::default(),
-            background: Background::default(),
-            family: tree::Known::default(),
-            reach: Reach::default(),
-            part: Part::default(),
+            background: BackgroundEffects::default(),
+            subsurfaces: tree::KnownSubsurfaces::default(),
+            tree_extent: TreeExtent::default(),
+            node: SubsurfaceNode::default(),
             view: None,
             awake: false,
         }
     }
 
     /// Whether the surface is idle: no latch, tick or turn has work for it until its client or the user acts.
-    pub(super) fn may_rest(&self, now: Instant) -> bool {
-        let is_drawing = self.called.is_some_and(|called| now - called < DRAWS_FOR);
-        let is_told = self.frame_pacing.is_some() || self.scroll.as_ref().is_some_and(|view| view.is_concerned());
-        !self.is_fresh() && !self.waits() && !self.queue.has_barrier() && !is_drawing && !is_told
+    pub(super) fn is_idle(&self, now: Instant) -> bool {
+        let is_drawing = self.called_back_at.is_some_and(|called| now - called < DRAWS_FOR);
+        let is_told = self.frame_pacing.is_some() || self.scroll.as_ref().is_some_and(|view| view.needs_latch());
+        !self.has_unlatched_content() && !self.is_waiting() && !self.queue.has_barrier() && !is_drawing && !is_told
     }
 
     /// Frees the spare capacity of its lists.
@@ -323,23 +323,23 @@ impl Entry {
     }
 
     /// How many updates wait in its queue.
-    pub fn waiting(&self) -> usize {
+    pub fn queued_updates(&self) -> usize {
         self.queue.len()
     }
 
     /// Whether there is applied content that no latch has taken.
-    pub const fn is_fresh(&self) -> bool {
-        self.fresh.is_some()
+    pub const fn has_unlatched_content(&self) -> bool {
+        self.unlatched_since.is_some()
     }
 
     /// Whether its newest commit was applied at once and has no time of its own: it may be shown at any time.
-    pub const fn is_plain(&self) -> bool {
-        self.plain
+    pub const fn is_untimed(&self) -> bool {
+        self.is_untimed
     }
 
     /// Since when there is applied content that no latch has taken.
-    pub const fn fresh_since(&self) -> Option<Instant> {
-        self.fresh
+    pub const fn unlatched_since(&self) -> Option<Instant> {
+        self.unlatched_since
     }
 
     /// Whether it has callbacks that may be answered now.
@@ -349,13 +349,13 @@ impl Entry {
 
     /// Whether its client has committed no content yet: there is no frame that a callback could be for.
     pub const fn is_blank(&self) -> bool {
-        self.newest() == 0
+        self.newest_commit() == 0
     }
 
     /// Whether its client waits for a callback, for feedback, or for an update that is held back.
-    pub fn waits(&self) -> bool {
+    pub fn is_waiting(&self) -> bool {
         let calls = !self.callbacks.is_empty() || !self.callbacks_after_latch.is_empty();
-        calls && !self.is_blank() || self.has_feedback() || self.waiting() > 0
+        calls && !self.is_blank() || self.has_feedback() || self.queued_updates() > 0
     }
 
     pub fn has_feedback(&self) -> bool {
@@ -363,26 +363,26 @@ impl Entry {
     }
 
     /// When its callbacks were answered, if it has not committed since.
-    pub const fn called(&self) -> Option<Instant> {
-        self.called
+    pub const fn called_back_at(&self) -> Option<Instant> {
+        self.called_back_at
     }
 
     /// The last arrangement of its output in which a part of it was visible.
-    pub const fn seen(&self) -> Revision {
-        self.seen
+    pub const fn visible_in(&self) -> Revision {
+        self.visible_in
     }
 
     /// Sends the predicted device positions for a frame that starts at `now` and is seen at `present`. They must go out
     /// before the callback or target that starts the frame.
-    pub fn foresee(&mut self, present: Instant, now: Instant) {
+    pub fn send_predictions(&mut self, present: Instant, now: Instant) {
         if let Some(foresight) = &mut self.foresight {
-            foresight.foresee(present, now);
+            foresight.send_predictions(present, now);
         }
     }
 
     /// Answers its callbacks with `time`. `sent`: when the client is to start drawing; `None` if the surface is hidden.
     pub fn call_back(&mut self, time: Instant, sent: Option<Instant>) {
-        self.called = sent;
+        self.called_back_at = sent;
         for callback in self.callbacks.drain(..) {
             callback.done(time.as_wayland_millis());
         }
@@ -393,18 +393,18 @@ impl Entry {
         if self.committed.len() == MOST_COMMITTED {
             self.committed.pop_front();
         }
-        self.committed.push_back((self.newest(), self.record));
+        self.committed.push_back((self.newest_commit(), self.record));
     }
 
     /// The number of the newest commit with a buffer.
-    pub const fn newest(&self) -> u64 {
+    pub const fn newest_commit(&self) -> u64 {
         self.buffers.attached
     }
 
     /// The buffer of commit `number` was finished. `cost`: the drawing time, if the frame answered a callback.
-    pub fn note_finished(&mut self, number: u64, finished: Finished, cost: Option<Span>) {
+    pub fn note_finished(&mut self, number: u64, finished: BufferFinished, cost: Option<Span>) {
         // The record may already be that of the next frame.
-        let is_newest = number == self.newest() && self.record.committed.is_some();
+        let is_newest = number == self.newest_commit() && self.record.committed.is_some();
         let newest = is_newest.then_some(&mut self.record);
         let kept = self.committed.iter_mut().filter(|(kept, _)| *kept == number).map(|(_, record)| record);
         for record in kept.chain(newest) {
@@ -422,8 +422,8 @@ impl Entry {
     }
 
     /// New content was committed: the client is not drawing any more.
-    pub fn answered(&mut self) {
-        self.asked.note(self.called.take().is_some());
+    pub fn note_new_content(&mut self) {
+        self.callback_history.note(self.called_back_at.take().is_some());
     }
 
     /// Opens the updates that the latch for `index` may take. Returns whether there were any.
@@ -463,7 +463,7 @@ impl Entry {
 
     /// Notes that the latch took the applied content. Returns the feedback that travels with the frame.
     pub fn latch(&mut self) -> Feedback {
-        self.fresh = None;
+        self.unlatched_since = None;
         self.feedback.latched();
         self.callbacks.append(&mut self.callbacks_after_latch);
         std::mem::take(&mut self.feedback)
@@ -507,6 +507,6 @@ impl Entry {
 
     /// Whether its frames may wait for the refresh that they were drawn for.
     pub const fn may_be_held(&self) -> bool {
-        self.asked.may_be_held()
+        self.callback_history.may_be_held()
     }
 }

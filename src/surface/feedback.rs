@@ -6,7 +6,7 @@ use smithay::output::Output;
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
 use smithay::wayland::presentation::{PresentationFeedbackCallback, Refresh};
 
-use super::paced_frame::{PacedFrame, Path, Unshown};
+use super::paced_frame::{FrameDiscardReason, PacedFrame, PresentPath};
 use upbeat_timing::time::Instant;
 
 /// The feedback objects that wait for one piece of content to be presented.
@@ -22,7 +22,7 @@ pub struct Feedback {
 
 /// A refresh that showed a new frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
+pub struct PresentationInfo {
     /// When its scan-out started.
     pub present: Instant,
     pub refresh: Refresh,
@@ -45,7 +45,7 @@ impl Feedback {
     }
 
     /// Marks the content as shown directly by a plane.
-    pub fn uncopied(mut self, path: Path) -> Self {
+    pub fn mark_zero_copy(mut self, path: PresentPath) -> Self {
         self.frames.iter_mut().for_each(|frame| frame.path = path);
         self.uncopied.append(&mut self.presentation);
         self
@@ -56,12 +56,12 @@ impl Feedback {
     }
 
     /// The content will never be shown.
-    pub fn discard(self, why: Unshown) {
+    pub fn discard(self, why: FrameDiscardReason) {
         self.presentation.into_iter().chain(self.uncopied).for_each(PresentationFeedbackCallback::discarded);
         self.frames.into_iter().for_each(|frame| frame.discarded(why));
     }
 
-    pub fn presented(self, output: &Output, shown: Shown) {
+    pub fn presented(self, output: &Output, shown: PresentationInfo) {
         let since_epoch: Duration = shown.present.since_epoch();
         let composed = self.presentation.into_iter().map(|feedback| (feedback, shown.flags));
         let uncopied = self.uncopied.into_iter().map(|feedback| (feedback, shown.flags | Kind::ZeroCopy));

@@ -15,7 +15,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::dmabuf::get_dmabuf;
 
 use super::gate::Gate;
-use super::shows::{Finished, ShowsSurfaces};
+use super::output_hooks::{BufferFinished, OutputHooks};
 use crate::backend::fence::{signal_time, writers};
 use crate::guard::{self, Kind};
 use crate::state::State;
@@ -75,7 +75,7 @@ pub(super) fn unsignalled(state: &mut State, surface: &WlSurface) -> Vec<Box<dyn
 }
 
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct FenceWait {
     gate: Gate,
     /// The number of its commit.
     commit: u64,
@@ -84,14 +84,20 @@ pub(super) struct Watched {
     /// How many fences have not signalled.
     left: usize,
     /// When the latest of the signalled fences signalled.
-    finished: Option<Finished>,
+    finished: Option<BufferFinished>,
 }
 
 /// Waits for the fences of the update behind `gate`.
 pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn AcquireFence>>, gate: &Gate) {
     let Some(entry) = state.surfaces.get_mut(surface).filter(|_| !fences.is_empty()) else { return };
-    let commit = entry.newest();
-    entry.watches.push(Watched { gate: gate.clone(), commit, fences: Vec::new(), left: fences.len(), finished: None });
+    let commit = entry.newest_commit();
+    entry.fence_waits.push(FenceWait {
+        gate: gate.clone(),
+        commit,
+        fences: Vec::new(),
+        left: fences.len(),
+        finished: None,
+    });
     for fence in fences {
         let (watched, opens) = (surface.clone(), gate.clone());
         let source = Generic::new(fence, Interest::READ, Mode::Level);
@@ -101,33 +107,33 @@ pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn 
             // Counts against the client's descriptors for as long as the source exists.
             let _held = &held;
             let now = state.clock.now();
-            let told = fence.signalled_at().map(|at| Finished { at: at.min(now), at_most: false });
-            signalled(state, &watched, &opens, told.unwrap_or(Finished { at: now, at_most: true }));
+            let told = fence.signalled_at().map(|at| BufferFinished { at: at.min(now), at_most: false });
+            signalled(state, &watched, &opens, told.unwrap_or(BufferFinished { at: now, at_most: true }));
             Ok(PostAction::Remove)
         });
         match token {
             Ok(token) => {
                 let entry = state.surfaces.get_mut(surface);
-                let update = entry.and_then(|entry| entry.watches.iter_mut().find(|update| update.gate == *gate));
+                let update = entry.and_then(|entry| entry.fence_waits.iter_mut().find(|update| update.gate == *gate));
                 update.into_iter().for_each(|update| update.fences.push(token));
             }
             Err(error) => {
-                let more = surface.client().and_then(|client| guard::complaint(&client, "fence"));
+                let more = surface.client().and_then(|client| guard::warning_allowed(&client, "fence"));
                 more.into_iter().for_each(|more| {
                     tracing::error!(more, %error, "cannot wait for a fence; its buffer may be shown unfinished");
                 });
                 let now = state.clock.now();
-                signalled(state, surface, gate, Finished { at: now, at_most: true });
+                signalled(state, surface, gate, BufferFinished { at: now, at_most: true });
             }
         }
     }
 }
 
 /// One fence of the update behind `gate` has signalled.
-fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate, fence: Finished) {
+fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate, fence: BufferFinished) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
-    let Some(index) = entry.watches.iter().position(|update| update.gate == *gate) else { return };
-    let update = &mut entry.watches[index];
+    let Some(index) = entry.fence_waits.iter().position(|update| update.gate == *gate) else { return };
+    let update = &mut entry.fence_waits[index];
     update.left -= 1;
     let before = update.finished.get_or_insert(fence);
     if fence.at >= before.at {
@@ -135,7 +141,7 @@ fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate, fence: Finishe
     }
     let (finished, commit, is_last) = (*before, update.commit, update.left == 0);
     if is_last {
-        entry.watches.swap_remove(index);
+        entry.fence_waits.swap_remove(index);
         if let Some(frame) =
             entry.queue.frame_of(|update| update == gate).and_then(|id| entry.outstanding.frame_mut(id))
         {
@@ -145,7 +151,7 @@ fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate, fence: Finishe
     }
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     if entry.queue.fence_signalled(|update| update == gate) {
-        state.need_when_due(surface);
+        state.schedule_latch_when_due(surface);
     } else if is_last {
         // The update of a synchronised subsurface: the parent's update waits in Smithay's queue.
         gate.open();
@@ -154,7 +160,7 @@ fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate, fence: Finishe
 }
 
 /// Stops waiting, because the surface is gone.
-pub(super) fn forget(state: &State, watches: Vec<Watched>) {
+pub(super) fn forget(state: &State, watches: Vec<FenceWait>) {
     watches.iter().for_each(|update| update.gate.open());
     for token in watches.into_iter().flat_map(|update| update.fences) {
         state.loop_handle.remove(token);

@@ -12,7 +12,7 @@ use smithay::wayland::compositor::SurfaceData;
 
 /// How a follower is moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Means {
+pub enum FollowMode {
     /// It does not move: nothing leads it, or it cannot be shown.
     #[default]
     None,
@@ -25,25 +25,25 @@ pub enum Means {
 /// The client's protocol object of a follower.
 pub trait FollowerListener: std::fmt::Debug + Send + Sync {
     /// Tells the client how its surface is moved from now on.
-    fn tell_means(&self, means: Means);
+    fn send_mode(&self, means: FollowMode);
 
     /// Whether the client still has the `wl_pointer` that it follows.
-    fn is_led(&self) -> bool;
+    fn has_pointer(&self) -> bool;
 }
 
 #[derive(Debug)]
 pub struct Follower {
     /// The point of the surface that is kept at the pointer (surface coordinates).
     pub(super) anchor: Point<i32, Logical>,
-    means: Means,
+    means: FollowMode,
     listener: Arc<dyn FollowerListener>,
 }
 
 impl Follower {
     /// A follower that is not moved yet; sends that to `listener`.
     pub fn new(listener: Arc<dyn FollowerListener>) -> Self {
-        listener.tell_means(Means::None);
-        Follower { anchor: Point::default(), means: Means::None, listener }
+        listener.send_mode(FollowMode::None);
+        Follower { anchor: Point::default(), means: FollowMode::None, listener }
     }
 
     /// The point of the surface that is kept at the pointer (surface coordinates).
@@ -57,17 +57,17 @@ impl Follower {
 
     /// Whether the client still has the `wl_pointer` that it follows.
     pub fn is_led(&self) -> bool {
-        self.listener.is_led()
+        self.listener.has_pointer()
     }
 
-    pub const fn means(&self) -> Means {
+    pub const fn means(&self) -> FollowMode {
         self.means
     }
 
     /// Sets how it is moved from now on, and tells the client if that changed.
-    pub fn tell(&mut self, means: Means) {
+    pub fn set_mode(&mut self, means: FollowMode) {
         if std::mem::replace(&mut self.means, means) != means {
-            self.listener.tell_means(means);
+            self.listener.send_mode(means);
         }
     }
 }

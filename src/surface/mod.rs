@@ -5,44 +5,44 @@
 //!                               └ some ─► gate, queue ─► a latch opens it ─┘
 //! ```
 
-mod asked;
 pub mod background;
-mod brake;
+pub mod bound_commits;
+pub mod buffer_release;
 mod buffers;
+mod callback_history;
 mod commit;
+mod commit_rate_limit;
 pub mod content;
 mod damage;
+pub mod device_buffers;
 pub mod dispatch;
 mod entry;
 mod feedback;
 pub mod fence;
 pub mod fingerprint;
 pub mod follower;
-pub mod foresight;
 pub mod front_buffer;
 mod gate;
-pub mod lent;
-pub mod memories;
+pub mod input_prediction;
 pub mod opacity;
-pub mod paced;
+mod output_hooks;
 mod paced_frame;
 mod pacing_state;
-mod part;
-pub mod pixels;
+mod pending_commits;
 pub mod queue;
-pub mod reach;
 pub mod regions;
 mod registry;
-pub mod scanout;
+pub mod render_state;
+pub mod scanout_feedback;
 pub mod scroll;
-pub mod showing;
-mod shows;
+pub mod shm_pixels;
 mod stash;
 pub mod subsurface;
+mod subsurface_node;
 mod sync_points;
-mod taking_along;
+mod synchronised_commits;
 pub mod tree;
-mod update;
+pub mod tree_extent;
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
@@ -53,18 +53,21 @@ use smithay::wayland::compositor::{self, SurfaceAttributes};
 use crate::bounds::MAX_NESTING;
 use crate::guard;
 use crate::state::State;
-use background::Background;
+use background::BackgroundEffects;
 pub use buffers::BufferMemory;
-pub use entry::Entry;
-pub use feedback::{Feedback, Shown};
+pub use entry::SurfaceEntry;
+pub use feedback::{Feedback, PresentationInfo};
 use opacity::Opacity;
-pub use paced_frame::{CommitFault, Fate, FrameLedger, FrameListener, PacedFrame, Path, Revoked, Unshown};
+pub use output_hooks::{BufferFinished, CommitHandling, CommitInfo, OutputHooks};
+pub use paced_frame::{
+    CommitFault, FrameDiscardReason, FrameLedger, FrameListener, FrameResult, PacedFrame, PresentPath,
+    TargetRevokeReason,
+};
 pub use pacing_state::{PacingState, PendingTarget};
-pub use registry::{ClientEntry, Surfaces};
-pub use shows::{Commit, Committed, Finished, ShowsSurfaces};
+use pending_commits::UpdateNumber;
+pub use registry::{ClientEntry, SurfaceRegistry};
 use upbeat_record::process_clock::ProcessClock;
 use upbeat_timing::time::Clock;
-use update::UpdateNumber;
 
 pub fn new_surface(state: &mut State, surface: &WlSurface) {
     let Some(client) = surface.client() else { return };
@@ -76,16 +79,17 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
 
 /// An update of `surface` was applied and is now the current state.
 pub fn applied(state: &mut State, surface: &WlSurface) {
-    let look = |surface: &WlSurface| showing::look(surface, |showing| (showing.current_commit(), showing.look()));
+    let look =
+        |surface: &WlSurface| render_state::look(surface, |showing| (showing.current_commit(), showing.with_state()));
     let before = look(surface);
     let (number, callbacks) = take_parts(surface);
     strip_cancelled(state, surface, number);
     let mut other_children = false;
     if let Some(entry) = state.surfaces.get_mut(surface) {
-        other_children = tree::is_other(surface, &mut entry.family);
+        other_children = tree::update_known(surface, &mut entry.subsurfaces);
         other_children |= scroll::update_view(surface, &mut entry.view);
     }
-    showing::update(surface);
+    render_state::update(surface);
     let now = state.clock.now();
     let is_drag_icon = state.surfaces.drag_icon.as_ref() == Some(surface);
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
@@ -104,14 +108,14 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     }
     if update.new_content {
         // Content without a latch is never shown any more, because this update replaces it.
-        std::mem::take(&mut entry.feedback).discard(Unshown::Newer);
+        std::mem::take(&mut entry.feedback).discard(FrameDiscardReason::Newer);
     }
     let waits_for_latch = !update.feedback.is_empty() || entry.queue.has_barrier();
     entry.feedback.extend(update.feedback);
     if changed {
-        entry.fresh.get_or_insert(now);
+        entry.unlatched_since.get_or_insert(now);
     }
-    if entry.is_fresh() {
+    if entry.has_unlatched_content() {
         entry.callbacks_after_latch.extend(callbacks);
     } else {
         entry.callbacks.extend(callbacks);
@@ -120,20 +124,20 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         state.tree_changed(surface);
     }
     if other_children || compositor::get_parent(surface).is_some() {
-        reach::touch(state, surface);
+        tree_extent::touch(state, surface);
     }
     if changed {
-        if !(only_content && state.content_alone(surface)) {
-            state.need(surface);
+        if !(only_content && state.draw_in_place(surface)) {
+            state.schedule_repaint(surface);
         }
         state.committed_ahead(surface);
     } else {
         if waits_for_latch {
-            state.latch_wanted(surface);
+            state.schedule_latch(surface);
         }
-        state.callback_wanted(surface);
+        state.schedule_callback(surface);
     }
-    paced::applied(state, surface);
+    bound_commits::applied(state, surface);
     touch_views(state, surface);
 }
 
@@ -143,10 +147,10 @@ fn view_of<C, V>(look: &Option<(C, V)>) -> Option<&V> {
 }
 
 /// The client's opacity factor and background effects of `surface`, as applied.
-fn seen_through(surface: &WlSurface) -> (Opacity, Background) {
+fn seen_through(surface: &WlSurface) -> (Opacity, BackgroundEffects) {
     guard::with_states(surface, |states| {
         let opacity = *states.cached_state.get::<Opacity>().current();
-        (opacity, states.cached_state.get::<Background>().current().clone())
+        (opacity, states.cached_state.get::<BackgroundEffects>().current().clone())
     })
 }
 
@@ -155,7 +159,7 @@ fn touch_views(state: &mut State, surface: &WlSurface) {
     for surface in [Some(surface.clone()), compositor::get_parent(surface)].into_iter().flatten() {
         let is_view = state.surfaces.get(&surface).is_some_and(|entry| entry.scroll.is_some());
         if is_view && let Some(view) = state.surfaces.get_mut(&surface).and_then(|entry| entry.scroll.as_mut()) {
-            view.touch();
+            view.note_commit();
         }
     }
 }
@@ -164,13 +168,13 @@ fn touch_views(state: &mut State, surface: &WlSurface) {
 fn strip_cancelled(state: &mut State, surface: &WlSurface, number: UpdateNumber) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let cancelled = entry.outstanding.is_cancelled(number);
-    let described = entry.described;
-    entry.described = guard::with_states(surface, |states| {
+    let described = entry.buffer_description;
+    entry.buffer_description = guard::with_states(surface, |states| {
         if cancelled {
-            paced::strip(states, described);
+            bound_commits::strip_content(states, described);
             sync_points::strip(states);
         }
-        Some(paced::describe(states))
+        Some(bound_commits::describe(states))
     });
 }
 
@@ -185,7 +189,7 @@ fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
         let number = *states.cached_state.get::<UpdateNumber>().current();
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         // The damage of all updates that are applied together.
-        damage::bound(&mut attributes.current().damage);
+        damage::limit_damage(&mut attributes.current().damage);
         (number, std::mem::take(&mut attributes.current().frame_callbacks))
     })
 }
@@ -193,22 +197,22 @@ fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
 /// A surface was destroyed.
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
     if state.surfaces.get(surface).is_some_and(|entry| entry.output.is_some()) {
-        state.need(surface);
+        state.schedule_repaint(surface);
     }
     // Before it is removed, because it is still among its view's contents now.
     touch_views(state, surface);
     if let Some(parent) = compositor::get_parent(surface) {
-        reach::touch(state, surface);
+        tree_extent::touch(state, surface);
         state.surfaces.leave(&parent, surface);
     }
     let Some((mut entry, client_left)) = state.surfaces.remove(surface) else { return };
-    paced::surface_gone(entry.frame_pacing.take());
+    bound_commits::surface_gone(entry.frame_pacing.take());
     entry.open_all();
     entry.outstanding.abandon();
     forget_waiting(surface);
-    std::mem::take(&mut entry.feedback).discard(Unshown::Unseen);
-    let held_others = !entry.watches.is_empty();
-    fence::forget(state, std::mem::take(&mut entry.watches));
+    std::mem::take(&mut entry.feedback).discard(FrameDiscardReason::Unseen);
+    let held_others = !entry.fence_waits.is_empty();
+    fence::forget(state, std::mem::take(&mut entry.fence_waits));
     let other = state.surfaces.of_client(entry.client).next().map(|other| other.surface.clone());
     if let Some(other) = other.filter(|_| held_others) {
         state.apply_opened(&other);
@@ -228,7 +232,7 @@ fn forget_waiting(surface: &WlSurface) {
 }
 
 pub fn has_content(surface: &WlSurface) -> bool {
-    showing::look(surface, |showing| showing.buffer().is_some()).unwrap_or(false)
+    render_state::look(surface, |showing| showing.buffer().is_some()).unwrap_or(false)
 }
 
 /// The root of the tree of subsurfaces that `surface` is part of.

@@ -8,13 +8,13 @@ use std::sync::{Arc, MutexGuard};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use crate::revision::Revision;
-use upbeat_timing::ahead::{Ahead, Bound, Effective, Issued, TargetId};
 use upbeat_timing::id::OutputId;
+use upbeat_timing::surface_targets::{BoundTarget, EffectivePacing, IssuedTarget, SurfaceTargetId, SurfaceTargets};
 use upbeat_timing::time::{Instant, Span};
 
 /// Why a frame will never be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unshown {
+pub enum FrameDiscardReason {
     /// The client cancelled it.
     Cancelled,
     /// A newer frame replaced it.
@@ -25,7 +25,7 @@ pub enum Unshown {
 
 /// Why targets are not valid any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Revoked {
+pub enum TargetRevokeReason {
     /// The surface moved to another output, or its output has a new grid of refreshes.
     Output,
     /// Another pacing is in force.
@@ -38,7 +38,7 @@ pub enum Revoked {
 
 /// How a frame got to the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Path {
+pub enum PresentPath {
     /// Composited into the output's frame.
     #[default]
     Composited,
@@ -50,16 +50,16 @@ pub enum Path {
 
 /// How a frame ended.
 #[derive(Clone, Copy, Debug)]
-pub enum Fate {
+pub enum FrameResult {
     Presented {
         /// The start of the refresh that showed it.
         at: Instant,
         /// How long before its deadline (`ready_by`) it was ready.
         margin: Span,
-        path: Path,
+        path: PresentPath,
     },
     /// It will never be shown.
-    Discarded(Unshown),
+    Discarded(FrameDiscardReason),
 }
 
 /// A protocol error in a commit that is bound to a target.
@@ -76,18 +76,18 @@ pub trait FrameListener: std::fmt::Debug {
     /// The targets and frames of its surface; `None` if the object is destroyed.
     fn ledger(&self) -> Option<MutexGuard<'_, FrameLedger>>;
     /// Whether the client still has the object.
-    fn listens(&self) -> bool;
+    fn is_alive(&self) -> bool;
     /// Sends a target. `ready_by`: how long before its `present`; `frames_ahead`: how many undecided refreshes lie
     /// before it.
-    fn tell_target(&self, target: Issued, ready_by: Span, frames_ahead: u64);
+    fn send_target(&self, target: IssuedTarget, ready_by: Span, frames_ahead: u64);
     /// Sends that targets from `first` on are not valid any more.
-    fn tell_revoked(&self, first: TargetId, reason: Revoked);
+    fn send_revoked(&self, first: SurfaceTargetId, reason: TargetRevokeReason);
     /// Sends that frames from `first` on will not be shown.
-    fn tell_cancelled(&self, first: TargetId);
+    fn send_cancelled(&self, first: SurfaceTargetId);
     /// Sends which pacing is in force.
-    fn tell_effective(&self, effective: Effective);
+    fn tell_effective(&self, effective: EffectivePacing);
     /// Sends how a frame ended.
-    fn tell_fate(&self, id: TargetId, fate: Fate);
+    fn send_result(&self, id: SurfaceTargetId, fate: FrameResult);
     /// Posts a protocol error for the commit of `surface` in progress.
     fn refuse(&self, surface: &WlSurface, fault: CommitFault);
 }
@@ -96,12 +96,12 @@ pub trait FrameListener: std::fmt::Debug {
 #[derive(Debug, Default)]
 pub struct FrameLedger {
     /// The state machine that issues targets.
-    pub machine: Ahead,
+    pub machine: SurfaceTargets,
     /// The output of its targets, and the revision of that output's grid of refreshes.
     pub grid: Option<(OutputId, Revision)>,
     /// Committed frames whose results were not sent yet, in the order of commits.
-    fates: VecDeque<(TargetId, Option<Fate>)>,
-    told: Option<Effective>,
+    open_frames: VecDeque<(SurfaceTargetId, Option<FrameResult>)>,
+    last_effective: Option<EffectivePacing>,
     inert: bool,
 }
 
@@ -116,14 +116,14 @@ impl FrameLedger {
     }
 
     /// The newest frame without a result, from target `first` on.
-    pub fn newest_open(&self, first: TargetId) -> Option<TargetId> {
-        self.fates.iter().map(|(id, _)| *id).filter(|id| *id >= first).max()
+    pub fn newest_open(&self, first: SurfaceTargetId) -> Option<SurfaceTargetId> {
+        self.open_frames.iter().map(|(id, _)| *id).filter(|id| *id >= first).max()
     }
 
     /// Sends which pacing is in force, if it changed.
     pub fn tell_effective(&mut self, listener: &dyn FrameListener) {
         let effective = self.machine.effective();
-        if self.inert || self.told.replace(effective) == Some(effective) {
+        if self.inert || self.last_effective.replace(effective) == Some(effective) {
             return;
         }
         listener.tell_effective(effective);
@@ -131,29 +131,29 @@ impl FrameLedger {
 
     /// A committed frame ended. Results are sent in the order of commits, so this one waits for those of earlier
     /// frames.
-    fn end(&mut self, listener: &dyn FrameListener, id: TargetId, fate: Fate) {
+    fn end(&mut self, listener: &dyn FrameListener, id: SurfaceTargetId, fate: FrameResult) {
         self.machine.ended(id);
-        if let Some(entry) = self.fates.iter_mut().find(|(open, _)| *open == id) {
+        if let Some(entry) = self.open_frames.iter_mut().find(|(open, _)| *open == id) {
             entry.1 = Some(fate);
         }
-        while let Some((id, Some(fate))) = self.fates.front().copied() {
-            self.fates.pop_front();
+        while let Some((id, Some(fate))) = self.open_frames.front().copied() {
+            self.open_frames.pop_front();
             self.tell(listener, id, fate);
         }
     }
 
     /// Frames were cancelled: their results are sent at once, even if earlier frames have none yet.
-    pub fn cancelled(&mut self, listener: &dyn FrameListener, ids: &[TargetId]) {
+    pub fn cancelled(&mut self, listener: &dyn FrameListener, ids: &[SurfaceTargetId]) {
         self.machine.cancelled(ids);
-        self.fates.retain(|(id, _)| !ids.contains(id));
+        self.open_frames.retain(|(id, _)| !ids.contains(id));
         for id in ids {
-            self.tell(listener, *id, Fate::Discarded(Unshown::Cancelled));
+            self.tell(listener, *id, FrameResult::Discarded(FrameDiscardReason::Cancelled));
         }
     }
 
-    fn tell(&self, listener: &dyn FrameListener, id: TargetId, fate: Fate) {
+    fn tell(&self, listener: &dyn FrameListener, id: SurfaceTargetId, fate: FrameResult) {
         if !self.inert {
-            listener.tell_fate(id, fate);
+            listener.send_result(id, fate);
         }
     }
 }
@@ -162,27 +162,27 @@ impl FrameLedger {
 #[derive(Debug)]
 pub struct PacedFrame {
     listener: Arc<dyn FrameListener>,
-    pub id: TargetId,
+    pub id: SurfaceTargetId,
     /// The deadline of its target.
     ready_by: Instant,
     /// When its buffer was finished.
     pub ready: Instant,
-    pub path: Path,
+    pub path: PresentPath,
 }
 
 impl PacedFrame {
     /// Binds the commit in progress, made at `now`, to target `id`.
-    pub fn bind(listener: &Arc<dyn FrameListener>, id: TargetId, now: Instant) -> Option<(Self, Bound)> {
+    pub fn bind(listener: &Arc<dyn FrameListener>, id: SurfaceTargetId, now: Instant) -> Option<(Self, BoundTarget)> {
         let mut ledger = listener.ledger()?;
         let bound = ledger.machine.bind(id, now);
-        ledger.fates.push_back((id, None));
-        let (listener, ready_by, path) = (listener.clone(), bound.target.present, Path::default());
+        ledger.open_frames.push_back((id, None));
+        let (listener, ready_by, path) = (listener.clone(), bound.target.present, PresentPath::default());
         let frame = PacedFrame { listener, id, ready_by, ready: now, path };
         Some((frame, bound))
     }
 
     /// Sets the deadline.
-    pub fn due(&mut self, ready_by: Instant) {
+    pub fn set_deadline(&mut self, ready_by: Instant) {
         self.ready_by = ready_by;
     }
 
@@ -196,15 +196,15 @@ impl PacedFrame {
     pub fn presented(self, at: Instant) {
         let margin = self.ready_by - self.ready;
         let path = self.path;
-        self.end(Fate::Presented { at, margin, path });
+        self.end(FrameResult::Presented { at, margin, path });
     }
 
     /// It will never be shown.
-    pub fn discarded(self, why: Unshown) {
-        self.end(Fate::Discarded(why));
+    pub fn discarded(self, why: FrameDiscardReason) {
+        self.end(FrameResult::Discarded(why));
     }
 
-    fn end(self, fate: Fate) {
+    fn end(self, fate: FrameResult) {
         if let Some(mut ledger) = self.listener.ledger() {
             ledger.end(self.listener.as_ref(), self.id, fate);
         }

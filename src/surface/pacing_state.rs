@@ -3,11 +3,11 @@
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::wayland::compositor::Cacheable;
 
-use upbeat_timing::ahead::{TargetId, Wishes};
+use upbeat_timing::surface_targets::{FramePacingRequest, SurfaceTargetId};
 
 /// Pacing, limit and options; they stay from one commit to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PacingState(pub Wishes);
+pub struct PacingState(pub FramePacingRequest);
 
 impl Cacheable for PacingState {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {
@@ -21,7 +21,7 @@ impl Cacheable for PacingState {
 
 /// The target of the next commit. It is taken out before the commit and recorded with the update's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PendingTarget(pub Option<TargetId>);
+pub struct PendingTarget(pub Option<SurfaceTargetId>);
 
 impl Cacheable for PendingTarget {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {

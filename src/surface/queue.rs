@@ -23,8 +23,8 @@
 
 use std::collections::VecDeque;
 
-use upbeat_timing::ahead::TargetId;
 use upbeat_timing::late_frame::{self, LateChoice, LateFramePolicy};
+use upbeat_timing::surface_targets::SurfaceTargetId;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
 
@@ -33,7 +33,7 @@ pub(crate) const STAMP_TOLERANCE: Span = Span::from_micros(500);
 
 /// The conditions that an update waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Conditions {
+pub struct UpdateConditions {
     /// Fences that have not signalled.
     pub fences: u32,
     /// `wp_fifo.wait_barrier`.
@@ -45,15 +45,15 @@ pub struct Conditions {
     /// The refresh that it was drawn for.
     pub target: Option<RefreshIndex>,
     /// The target that it is bound to, with the time of that refresh.
-    pub frame: Option<(TargetId, Instant)>,
+    pub frame: Option<(SurfaceTargetId, Instant)>,
     /// The interval between refreshes that it was drawn for.
     pub interval: Span,
     /// Drawn ahead: if it is late, it is shown in a refresh of its own instead of replacing another frame.
     pub ahead: bool,
     /// The refresh that it was drawn for already has another frame.
-    pub second: bool,
+    pub is_duplicate: bool,
     /// It cannot be cancelled, because it does more than show content.
-    pub keep: bool,
+    pub uncancellable: bool,
     /// Its content was cancelled.
     pub cancelled: bool,
 }
@@ -61,7 +61,7 @@ pub struct Conditions {
 /// An update that waits. `T` opens it.
 #[derive(Debug)]
 struct QueuedUpdate<T> {
-    conditions: Conditions,
+    conditions: UpdateConditions,
     gate: T,
 }
 
@@ -92,7 +92,7 @@ impl<T> UpdateQueue<T> {
     }
 
     /// Whether an update with these conditions may be applied at once. If so, it counts as applied.
-    pub fn admit(&mut self, conditions: Conditions) -> bool {
+    pub fn try_apply(&mut self, conditions: UpdateConditions) -> bool {
         let free = self.waiting.is_empty()
             && conditions.fences == 0
             && conditions.not_before.is_none()
@@ -109,7 +109,7 @@ impl<T> UpdateQueue<T> {
         self.barrier
     }
 
-    pub fn push(&mut self, conditions: Conditions, gate: T) {
+    pub fn push(&mut self, conditions: UpdateConditions, gate: T) {
         self.waiting.push_back(QueuedUpdate { conditions, gate });
     }
 
@@ -121,7 +121,7 @@ impl<T> UpdateQueue<T> {
     }
 
     /// The target that the update for which `which` holds is bound to.
-    pub fn frame_of(&self, which: impl Fn(&T) -> bool) -> Option<TargetId> {
+    pub fn frame_of(&self, which: impl Fn(&T) -> bool) -> Option<SurfaceTargetId> {
         let update = self.waiting.iter().find(|update| which(&update.gate))?;
         update.conditions.frame.map(|(id, _)| id)
     }
@@ -133,14 +133,14 @@ impl<T> UpdateQueue<T> {
 
     /// Cancels the frames that are bound to `first` or a later target, and returns their targets. A frame that cannot
     /// be cancelled also keeps all frames before it.
-    pub fn cancel_from(&mut self, first: TargetId) -> Vec<TargetId> {
-        let named = |conditions: &Conditions| conditions.frame.is_some_and(|(id, _)| id >= first);
-        let kept = self.waiting.iter().rposition(|update| update.conditions.keep && named(&update.conditions));
+    pub fn cancel_from(&mut self, first: SurfaceTargetId) -> Vec<SurfaceTargetId> {
+        let named = |conditions: &UpdateConditions| conditions.frame.is_some_and(|(id, _)| id >= first);
+        let kept = self.waiting.iter().rposition(|update| update.conditions.uncancellable && named(&update.conditions));
         let mut cancelled = Vec::new();
         for update in self.waiting.iter_mut().skip(kept.map_or(0, |index| index + 1)) {
             if let Some((id, _)) = update.conditions.frame.filter(|_| named(&update.conditions)) {
                 cancelled.push(id);
-                update.conditions = Conditions { cancelled: true, ..Conditions::default() };
+                update.conditions = UpdateConditions { cancelled: true, ..UpdateConditions::default() };
             }
         }
         cancelled
@@ -165,7 +165,7 @@ impl<T> UpdateQueue<T> {
         if front.frame.is_some() {
             let (_, allowed) = self.allowed.filter(|(latch, _)| *latch == index).unwrap_or_else(|| {
                 if front.ahead {
-                    return (index, self.give_way(index, present) + 1);
+                    return (index, self.late_frames_to_skip(index, present) + 1);
                 }
                 let (frames, insured) = self.frames_due(index, present);
                 let choice = self.late.choose(frames - insured);
@@ -181,7 +181,7 @@ impl<T> UpdateQueue<T> {
     /// be applied as well.
     pub fn take_next(&mut self, next: RefreshIndex) -> Option<T> {
         let front = self.waiting.front()?.conditions;
-        let only_target = Conditions { target: front.target, ..Conditions::default() };
+        let only_target = UpdateConditions { target: front.target, ..UpdateConditions::default() };
         if front != only_target || front.target.is_none_or(|target| target > next) {
             return None;
         }
@@ -193,18 +193,18 @@ impl<T> UpdateQueue<T> {
     fn frames_due(&self, index: RefreshIndex, present: Instant) -> (usize, usize) {
         let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
         let frames = due.map(|update| &update.conditions).filter(|conditions| conditions.frame.is_some());
-        let is_no_loss = |frame: &Conditions, next: &Conditions| {
-            frame.second || (next.second && frame.target.is_some() && next.target == frame.target)
+        let is_no_loss = |frame: &UpdateConditions, next: &UpdateConditions| {
+            frame.is_duplicate || (next.is_duplicate && frame.target.is_some() && next.target == frame.target)
         };
         let pairs = frames.clone().zip(frames.clone().skip(1));
         (frames.count(), pairs.filter(|(frame, next)| is_no_loss(frame, next)).count())
     }
 
     /// How many frames drawn ahead the latch for `index` skips.
-    fn give_way(&self, index: RefreshIndex, present: Instant) -> usize {
+    fn late_frames_to_skip(&self, index: RefreshIndex, present: Instant) -> usize {
         let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
         let frames = due.map(|update| update.conditions).filter(|conditions| conditions.frame.is_some());
-        let (frames, late) = (frames.clone().count(), frames.take_while(|frame| gives_way(frame, present)).count());
+        let (frames, late) = (frames.clone().count(), frames.take_while(|frame| is_too_late(frame, present)).count());
         late.min(frames.saturating_sub(1))
     }
 
@@ -249,13 +249,13 @@ impl<T> UpdateQueue<T> {
 
 /// Whether a bound frame shown at `present` would be too late while a newer frame is due. Compares times, since a
 /// revoked target has no refresh any more.
-fn gives_way(conditions: &Conditions, present: Instant) -> bool {
+fn is_too_late(conditions: &UpdateConditions, present: Instant) -> bool {
     let interval = conditions.interval.as_nanos().max(1);
     let late = conditions.frame.map_or(Span::ZERO, |(_, due)| present - due).as_nanos().max(0);
-    conditions.interval > Span::ZERO && late_frame::gives_way(((late + interval / 2) / interval) as u64)
+    conditions.interval > Span::ZERO && late_frame::is_dropped_for_next(((late + interval / 2) / interval) as u64)
 }
 
-fn is_due(conditions: &Conditions, index: RefreshIndex, present: Instant) -> bool {
+fn is_due(conditions: &UpdateConditions, index: RefreshIndex, present: Instant) -> bool {
     conditions.fences == 0
         && conditions.not_before.is_none_or(|stamp| stamp <= present + STAMP_TOLERANCE)
         && conditions.target.is_none_or(|target| target <= index)
@@ -278,37 +278,37 @@ mod tests {
         taken
     }
 
-    fn fifo() -> Conditions {
-        Conditions { set_barrier: true, wait_barrier: true, ..Conditions::default() }
+    fn fifo() -> UpdateConditions {
+        UpdateConditions { set_barrier: true, wait_barrier: true, ..UpdateConditions::default() }
     }
 
     #[test]
     fn an_update_without_a_reason_does_not_wait() {
         let mut queue = UpdateQueue::<u32>::default();
-        assert!(queue.admit(Conditions::default()));
-        queue.push(Conditions { fences: 1, ..Conditions::default() }, 1);
-        assert!(!queue.admit(Conditions::default()));
+        assert!(queue.try_apply(UpdateConditions::default()));
+        queue.push(UpdateConditions { fences: 1, ..UpdateConditions::default() }, 1);
+        assert!(!queue.try_apply(UpdateConditions::default()));
     }
 
     #[test]
     fn a_barrier_lets_one_update_through_per_latch() {
         let mut queue = UpdateQueue::default();
-        assert!(queue.admit(fifo()));
+        assert!(queue.try_apply(fifo()));
         for update in 1..=3 {
-            assert!(!queue.admit(fifo()));
+            assert!(!queue.try_apply(fifo()));
             queue.push(fifo(), update);
         }
         assert_eq!(latch(&mut queue, 1), [0u32; 0]);
         assert_eq!(latch(&mut queue, 2), [1]);
         assert_eq!(latch(&mut queue, 3), [2]);
         assert_eq!(latch(&mut queue, 4), [3]);
-        assert!(queue.admit(fifo()));
+        assert!(queue.try_apply(fifo()));
     }
 
     #[test]
     fn a_stamp_is_shown_at_the_refresh_at_or_after_it() {
         let mut queue = UpdateQueue::default();
-        let stamped = |at: Instant| Conditions { not_before: Some(at), ..Conditions::default() };
+        let stamped = |at: Instant| UpdateConditions { not_before: Some(at), ..UpdateConditions::default() };
         queue.push(stamped(present(5) - Span::from_micros(300)), 1);
         queue.push(stamped(present(6) + Span::from_micros(300)), 2);
         queue.push(stamped(present(7) + Span::from_millis(3)), 3);
@@ -322,11 +322,14 @@ mod tests {
     }
 
     #[test]
-    fn a_second_frame_for_a_refresh_takes_the_place_of_the_first_each_time_and_a_late_one_that_of_nobody() {
+    fn second_frame_for_a_refresh_replaces_the_first_unless_it_is_late() {
         let push = |queue: &mut UpdateQueue<u32>, number: u64, target: u64, second: bool| {
-            let frame = Some((TargetId(number), Instant::ZERO));
+            let frame = Some((SurfaceTargetId(number), Instant::ZERO));
             let target = Some(RefreshIndex(target));
-            queue.push(Conditions { frame, target, second, ..Conditions::default() }, number as u32);
+            queue.push(
+                UpdateConditions { frame, target, is_duplicate: second, ..UpdateConditions::default() },
+                number as u32,
+            );
         };
         let taken = |queue: &mut UpdateQueue<u32>, index: u64| {
             let taken: Vec<u32> = std::iter::from_fn(|| queue.take(RefreshIndex(index), Instant::ZERO)).collect();
@@ -348,12 +351,12 @@ mod tests {
     }
 
     #[test]
-    fn late_frames_drawn_ahead_are_all_shown_and_others_give_way_but_never_two_in_a_row() {
+    fn late_frames_drawn_ahead_are_shown_and_other_late_frames_are_skipped_but_never_two_in_a_row() {
         let shown = |ahead| {
             let mut queue = UpdateQueue::default();
             for number in 1..=5 {
-                let frame = Some((TargetId(number), present(number)));
-                queue.push(Conditions { frame, ahead, ..Conditions::default() }, number as u32);
+                let frame = Some((SurfaceTargetId(number), present(number)));
+                queue.push(UpdateConditions { frame, ahead, ..UpdateConditions::default() }, number as u32);
             }
             (10..14).map(|index| latch(&mut queue, index)).collect::<Vec<_>>()
         };
@@ -362,12 +365,12 @@ mod tests {
     }
 
     #[test]
-    fn of_frames_drawn_ahead_none_is_shown_later_than_by_one_refresh_while_a_newer_one_is_due() {
+    fn frame_drawn_ahead_is_skipped_when_late_by_more_than_one_refresh_and_a_newer_frame_is_due() {
         let mut queue = UpdateQueue::default();
         for number in 1..=6 {
-            let (frame, target) = (Some((TargetId(number), present(number))), Some(RefreshIndex(number)));
+            let (frame, target) = (Some((SurfaceTargetId(number), present(number))), Some(RefreshIndex(number)));
             queue.push(
-                Conditions { frame, target, interval: PERIOD, ahead: true, ..Conditions::default() },
+                UpdateConditions { frame, target, interval: PERIOD, ahead: true, ..UpdateConditions::default() },
                 number as u32,
             );
         }
@@ -379,8 +382,8 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_the_next_refresh_and_nothing_else_may_be_applied_before_its_latch() {
-        let for_five = Conditions { target: Some(RefreshIndex(5)), ..Conditions::default() };
+    fn update_that_waits_only_for_the_next_refresh_may_be_applied_before_its_latch() {
+        let for_five = UpdateConditions { target: Some(RefreshIndex(5)), ..UpdateConditions::default() };
         let next = |conditions, next| {
             let mut queue = UpdateQueue::default();
             queue.push(conditions, 1);
@@ -388,22 +391,22 @@ mod tests {
         };
         assert_eq!([4, 5, 6].map(|index| next(for_five, index)), [None, Some(1), Some(1)]);
         for more in [
-            Conditions { fences: 1, ..for_five },
-            Conditions { wait_barrier: true, ..for_five },
-            Conditions { set_barrier: true, ..for_five },
-            Conditions { not_before: Some(present(5)), ..for_five },
-            Conditions { frame: Some((TargetId(1), present(5))), ..for_five },
-            Conditions { target: None, ..for_five },
+            UpdateConditions { fences: 1, ..for_five },
+            UpdateConditions { wait_barrier: true, ..for_five },
+            UpdateConditions { set_barrier: true, ..for_five },
+            UpdateConditions { not_before: Some(present(5)), ..for_five },
+            UpdateConditions { frame: Some((SurfaceTargetId(1), present(5))), ..for_five },
+            UpdateConditions { target: None, ..for_five },
         ] {
             assert_eq!(next(more, 5), None, "{more:?}");
         }
     }
 
     #[test]
-    fn an_unfinished_update_holds_those_behind_it() {
+    fn unfinished_update_holds_later_updates() {
         let mut queue = UpdateQueue::default();
-        queue.push(Conditions { fences: 1, ..Conditions::default() }, 1);
-        queue.push(Conditions::default(), 2);
+        queue.push(UpdateConditions { fences: 1, ..UpdateConditions::default() }, 1);
+        queue.push(UpdateConditions::default(), 2);
         assert_eq!(latch(&mut queue, 1), [0u32; 0]);
         assert_eq!(queue.due(RefreshIndex(1), |_| RefreshIndex(0)), None);
         assert!(queue.fence_signalled(|gate| *gate == 1));
@@ -413,22 +416,22 @@ mod tests {
     proptest! {
         /// Every update is taken exactly once and in order, whatever it waits for.
         #[test]
-        fn nothing_is_lost_or_overtaken(
+        fn updates_are_never_lost_or_reordered(
             updates in prop::collection::vec(
                 (any::<bool>(), any::<bool>(), prop::option::of(0u64..40), prop::option::of(0u64..40)), 1..30),
         ) {
             let mut queue = UpdateQueue::default();
             let mut taken = Vec::new();
             for (number, (set, wait, stamp, target)) in updates.iter().enumerate() {
-                let conditions = Conditions {
+                let conditions = UpdateConditions {
                     fences: 0,
                     set_barrier: *set,
                     wait_barrier: *wait,
                     not_before: stamp.map(present),
                     target: target.map(RefreshIndex),
-                    ..Conditions::default()
+                    ..UpdateConditions::default()
                 };
-                if queue.admit(conditions) {
+                if queue.try_apply(conditions) {
                     taken.push(number as u32);
                 } else {
                     queue.push(conditions, number as u32);

@@ -24,26 +24,26 @@ pub const MOST_OPAQUE: usize = 64;
 
 /// The number of rectangles of each `wl_region`, and the extent of those beyond the limit.
 #[derive(Debug, Default)]
-pub struct Regions(HashMap<ObjectId, Region>);
+pub struct RegionLimits(HashMap<ObjectId, RegionCount>);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Region {
+struct RegionCount {
     kept: u32,
-    rest: Option<Rest>,
+    rest: Option<ExcessRects>,
 }
 
 /// The rectangles beyond the limit.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rest {
+struct ExcessRects {
     /// The bounding box of the added rectangles.
     extent: Option<Rectangle<i32, Logical>>,
     /// A rectangle was subtracted.
     takes_away: bool,
 }
 
-impl Regions {
+impl RegionLimits {
     /// A rectangle is added to or subtracted from `region`. Returns whether the region keeps it.
-    pub fn changed(&mut self, region: &WlRegion, kind: RectangleKind, rect: Rectangle<i32, Logical>) -> bool {
+    pub fn count_rect(&mut self, region: &WlRegion, kind: RectangleKind, rect: Rectangle<i32, Logical>) -> bool {
         let region = self.0.entry(region.id()).or_default();
         if region.kept < MOST_KEPT {
             region.kept += 1;
@@ -61,7 +61,7 @@ impl Regions {
         self.0.remove(&region.id());
     }
 
-    fn rest(&self, region: &WlRegion) -> Option<Rest> {
+    fn rest(&self, region: &WlRegion) -> Option<ExcessRects> {
         self.0.get(&region.id())?.rest
     }
 
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_opaque_of_few_rectangles_is_opaque_of_all(rects in rects()) {
+        fn limited_opaque_region_lies_within_the_full_region(rects in rects()) {
             let all = RegionAttributes { rects };
             if let Some(few) = fewer(all.clone()) {
                 prop_assert!(few.rects.len() <= 2 * MOST_OPAQUE);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_are_left() {
+    fn largest_rectangles_are_kept() {
         let rect = |side| (RectangleKind::Add, Rectangle::from_size((side, side).into()));
         let few = fewer(RegionAttributes { rects: (1..=200).map(rect).collect() }).unwrap();
         assert_eq!(few.rects.len(), MOST_OPAQUE);

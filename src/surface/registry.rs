@@ -2,7 +2,7 @@
 //!
 //! A session has many surfaces that show something and are idle. The work of each refresh visits only the *awake*
 //! surfaces: their client waits for something, or has sent a request lately. Any change wakes a surface, since
-//! [`Surfaces::get_mut`] is the only way to change it; [`Surfaces::settle`] finds surfaces that have become idle.
+//! [`SurfaceRegistry::get_mut`] is the only way to change it; [`SurfaceRegistry::retire_idle`] finds surfaces that have become idle.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::{ClientId as WaylandClient, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::Entry;
-use super::brake::Brake;
-use super::entry::Seen;
-use super::memories::Memories;
-use super::regions::Regions;
-use super::scroll::{Share, Shares};
-use super::tree::Reach;
+use super::SurfaceEntry;
+use super::commit_rate_limit::CommitRateLimit;
+use super::device_buffers::DeviceBuffers;
+use super::entry::VisibilityUpdate;
+use super::regions::RegionLimits;
+use super::scroll::{ScrollBudgetShare, ScrollBudgets};
+use super::tree::TreeExtent;
 use upbeat_record::process_clock::ProcessClock;
 use upbeat_timing::id::{ClientId, OutputId, SurfaceId};
 use upbeat_timing::scroll::SupplySettings;
@@ -25,9 +25,9 @@ use upbeat_timing::time::Instant;
 
 /// All surfaces and their clients.
 #[derive(Debug, Default)]
-pub struct Surfaces {
+pub struct SurfaceRegistry {
     /// Boxed, because the table has more slots than entries and an entry is large.
-    entries: HashMap<ObjectId, Box<Entry>>,
+    entries: HashMap<ObjectId, Box<SurfaceEntry>>,
     /// The awake surfaces in the order in which they woke up. May name surfaces that were destroyed since the last
     /// turn.
     awake: Vec<ObjectId>,
@@ -36,18 +36,18 @@ pub struct Surfaces {
     by_client: HashMap<ClientId, BTreeMap<SurfaceId, ObjectId>>,
     last_surface: u32,
     last_client: u32,
-    pub(super) brake: Brake,
-    pub(super) regions: Regions,
+    pub(super) commit_rate_limit: CommitRateLimit,
+    pub(super) regions: RegionLimits,
     /// Client buffers in device memory.
-    pub(super) memories: Memories,
+    pub(super) device_buffers: DeviceBuffers,
     /// The drag-and-drop icon.
     pub(super) drag_icon: Option<WlSurface>,
     /// The limits for clients' scroll views.
-    pub(super) scroll: Shares,
+    pub(super) scroll_budgets: ScrollBudgets,
     /// Roots of trees whose bounding box may have changed.
-    pub(super) touched: Vec<WlSurface>,
+    pub(super) changed_trees: Vec<WlSurface>,
     /// How many trees were measured so far, each with all of its surfaces; for tests.
-    pub(super) measured: u64,
+    pub(super) trees_measured: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,17 +57,17 @@ pub struct ClientEntry {
     pub clock: Option<ProcessClock>,
 }
 
-impl Surfaces {
+impl SurfaceRegistry {
     /// Client buffers in device memory.
-    pub const fn memories(&self) -> &Memories {
-        &self.memories
+    pub const fn device_buffers(&self) -> &DeviceBuffers {
+        &self.device_buffers
     }
 
-    pub const fn memories_mut(&mut self) -> &mut Memories {
-        &mut self.memories
+    pub const fn device_buffers_mut(&mut self) -> &mut DeviceBuffers {
+        &mut self.device_buffers
     }
 
-    pub const fn regions_mut(&mut self) -> &mut Regions {
+    pub const fn regions_mut(&mut self) -> &mut RegionLimits {
         &mut self.regions
     }
 
@@ -82,36 +82,36 @@ impl Surfaces {
 
     /// The limit for all scroll views of a client together.
     pub const fn supply(&self) -> SupplySettings {
-        self.scroll.whole
+        self.scroll_budgets.whole
     }
 
     /// Sets the limit. Existing views take it over at their next latch.
     pub const fn set_supply(&mut self, supply: SupplySettings) {
-        self.scroll.whole = supply;
+        self.scroll_budgets.whole = supply;
     }
 
     /// Adds a view of `client`, which shares the client's limit.
-    pub fn join_views(&mut self, client: WaylandClient) -> Share {
-        self.scroll.join(client)
+    pub fn add_view(&mut self, client: WaylandClient) -> ScrollBudgetShare {
+        self.scroll_budgets.add_view(client)
     }
 
     /// How many trees were measured so far, each with all of its surfaces.
     pub const fn measured(&self) -> u64 {
-        self.measured
+        self.trees_measured
     }
 
     /// A turn of the loop begins: the limits for a turn start again.
     pub fn begin_turn(&mut self) {
-        self.brake.turn();
+        self.commit_rate_limit.reset();
     }
 
-    pub fn get(&self, surface: &WlSurface) -> Option<&Entry> {
+    pub fn get(&self, surface: &WlSurface) -> Option<&SurfaceEntry> {
         self.entries.get(&surface.id()).map(Box::as_ref)
     }
 
     /// Also wakes the surface.
-    pub fn get_mut(&mut self, surface: &WlSurface) -> Option<&mut Entry> {
-        let entry: &mut Entry = self.entries.get_mut(&surface.id())?;
+    pub fn get_mut(&mut self, surface: &WlSurface) -> Option<&mut SurfaceEntry> {
+        let entry: &mut SurfaceEntry = self.entries.get_mut(&surface.id())?;
         if !std::mem::replace(&mut entry.awake, true) {
             self.awake.push(surface.id());
         }
@@ -119,28 +119,28 @@ impl Surfaces {
     }
 
     /// The bounding box of the tree of `root`; does not wake it.
-    pub(super) fn reach_mut(&mut self, root: &WlSurface) -> Option<&mut Reach> {
-        self.entries.get_mut(&root.id()).map(|entry| &mut entry.reach)
+    pub(super) fn tree_extent_mut(&mut self, root: &WlSurface) -> Option<&mut TreeExtent> {
+        self.entries.get_mut(&root.id()).map(|entry| &mut entry.tree_extent)
     }
 
     /// Notes where `surface` is visible, without waking it.
-    pub fn note_seen(&mut self, surface: &WlSurface, note: impl FnOnce(&mut Seen<'_>)) {
+    pub fn update_visibility(&mut self, surface: &WlSurface, note: impl FnOnce(&mut VisibilityUpdate<'_>)) {
         if let Some(entry) = self.entries.get_mut(&surface.id()) {
-            note(&mut Seen(entry));
+            note(&mut VisibilityUpdate(entry));
         }
     }
 
     /// All surfaces, idle ones included.
-    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+    pub fn iter(&self) -> impl Iterator<Item = &SurfaceEntry> {
         self.entries.values().map(Box::as_ref)
     }
 
     /// The awake surfaces.
-    pub fn awake(&self) -> impl Iterator<Item = &Entry> {
+    pub fn awake(&self) -> impl Iterator<Item = &SurfaceEntry> {
         self.awake.iter().filter_map(|id| self.entries.get(id).map(Box::as_ref))
     }
 
-    pub fn for_each_awake(&mut self, mut change: impl FnMut(&mut Entry)) {
+    pub fn for_each_awake(&mut self, mut change: impl FnMut(&mut SurfaceEntry)) {
         for id in &self.awake {
             if let Some(entry) = self.entries.get_mut(id) {
                 change(entry);
@@ -149,7 +149,7 @@ impl Surfaces {
     }
 
     /// The surfaces of a client, oldest first.
-    pub fn of_client(&self, client: ClientId) -> impl Iterator<Item = &Entry> {
+    pub fn of_client(&self, client: ClientId) -> impl Iterator<Item = &SurfaceEntry> {
         let its = self.by_client.get(&client).into_iter().flat_map(BTreeMap::values);
         its.filter_map(|id| self.entries.get(id).map(Box::as_ref))
     }
@@ -165,7 +165,7 @@ impl Surfaces {
     }
 
     /// `output` is gone: the surfaces that it paced have no output now.
-    pub fn forsake(&mut self, output: OutputId) {
+    pub fn forget_output(&mut self, output: OutputId) {
         for entry in self.entries.values_mut().filter(|entry| entry.output == Some(output)) {
             entry.output = None;
             entry.queue.unbind_refreshes();
@@ -173,25 +173,25 @@ impl Surfaces {
     }
 
     /// Takes idle surfaces out of the awake list.
-    pub fn settle(&mut self, now: Instant) {
-        let Surfaces { entries, awake, .. } = self;
+    pub fn retire_idle(&mut self, now: Instant) {
+        let SurfaceRegistry { entries, awake, .. } = self;
         awake.retain(|id| {
             let Some(entry) = entries.get_mut(id) else { return false };
-            entry.awake = !entry.may_rest(now);
+            entry.awake = !entry.is_idle(now);
             if !entry.awake {
                 entry.shrink();
             }
             entry.awake
         });
         debug_assert!(
-            entries.values().all(|entry| entry.awake || entry.may_rest(now)),
+            entries.values().all(|entry| entry.awake || entry.is_idle(now)),
             "one that has work to do sleeps"
         );
     }
 
     /// Calls `change` for each awake surface with a frame pacing object, and its client.
-    pub(crate) fn for_each_paced(&mut self, mut change: impl FnMut(&mut Entry, ClientEntry)) {
-        let Surfaces { entries, clients, awake, .. } = self;
+    pub(crate) fn for_each_paced(&mut self, mut change: impl FnMut(&mut SurfaceEntry, ClientEntry)) {
+        let SurfaceRegistry { entries, clients, awake, .. } = self;
         for id in awake.iter() {
             if let Some(entry) = entries.get_mut(id).filter(|entry| entry.frame_pacing.is_some())
                 && let Some(client) = entry.surface.client()
@@ -220,13 +220,13 @@ impl Surfaces {
         self.last_surface += 1;
         let (id, client) = (SurfaceId(self.last_surface), known.id);
         self.by_client.entry(client).or_default().insert(id, surface.id());
-        self.entries.insert(surface.id(), Box::new(Entry::new(surface.clone(), id, client)));
+        self.entries.insert(surface.id(), Box::new(SurfaceEntry::new(surface.clone(), id, client)));
         id
     }
 
     /// Removes a surface. Returns its entry, and whether it was the client's last surface. Walks no list: a client that
     /// disconnects may have thousands of surfaces.
-    pub(super) fn remove(&mut self, surface: &WlSurface) -> Option<(Entry, bool)> {
+    pub(super) fn remove(&mut self, surface: &WlSurface) -> Option<(SurfaceEntry, bool)> {
         let id = surface.id();
         let entry = *self.entries.remove(&id)?;
         let its = self.by_client.entry(entry.client).or_default();

@@ -15,32 +15,32 @@ use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
 use smithay::wayland::viewporter::ViewportCachedState;
 
-use super::background::Background;
+use super::background::BackgroundEffects;
 use super::opacity::Opacity;
 use super::pacing_state::{PacingState, PendingTarget};
 use super::scroll::ViewState;
-use super::tree::Children;
+use super::tree::SubsurfaceState;
 
 use crate::guard;
 
 /// State that stays from one commit to the next.
 #[derive(Clone, Debug)]
-pub(super) struct Lasting {
+pub(super) struct PersistentState {
     scale: i32,
     transform: Transform,
     opaque: Option<RegionAttributes>,
     input: Option<RegionAttributes>,
     viewport: ViewportCachedState,
-    children: Children,
+    children: SubsurfaceState,
     pacing: PacingState,
     view: ViewState,
     opacity: Opacity,
-    background: Background,
+    background: BackgroundEffects,
 }
 
 /// State that a commit uses up.
 #[derive(Debug, Default)]
-struct Once {
+struct OneShotState {
     buffer: Option<BufferAssignment>,
     delta: Option<Point<i32, Logical>>,
     damage: Vec<Damage>,
@@ -52,23 +52,23 @@ struct Once {
 
 /// The uncommitted state of one surface, put aside.
 #[derive(Debug)]
-pub(super) struct Stash {
+pub(super) struct StashedState {
     surface: WlSurface,
-    lasting: Lasting,
-    once: Once,
+    lasting: PersistentState,
+    once: OneShotState,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Version {
+enum CachedVersion {
     Pending,
     Current,
 }
 
-impl Version {
+impl CachedVersion {
     fn of<T: Cacheable>(self, cached: &mut CachedState<T>) -> &mut T {
         match self {
-            Version::Pending => cached.pending(),
-            Version::Current => cached.current(),
+            CachedVersion::Pending => cached.pending(),
+            CachedVersion::Current => cached.current(),
         }
     }
 
@@ -77,24 +77,24 @@ impl Version {
     }
 }
 
-impl Lasting {
+impl PersistentState {
     /// Copies the pending state.
     pub fn pending(states: &SurfaceData) -> Self {
-        Self::of(states, Version::Pending)
+        Self::of(states, CachedVersion::Pending)
     }
 
     /// Copies the applied state: the best guess for a surface that has not committed as a subsurface yet.
     fn current(states: &SurfaceData) -> Self {
-        Self::of(states, Version::Current)
+        Self::of(states, CachedVersion::Current)
     }
 
-    fn of(states: &SurfaceData, version: Version) -> Self {
+    fn of(states: &SurfaceData, version: CachedVersion) -> Self {
         let (scale, transform, opaque, input) = {
             let mut attributes = states.cached_state.get::<SurfaceAttributes>();
             let of = version.of(&mut attributes);
             (of.buffer_scale, of.buffer_transform, of.opaque_region.clone(), of.input_region.clone())
         };
-        Lasting {
+        PersistentState {
             scale,
             transform,
             opaque,
@@ -119,15 +119,15 @@ impl Lasting {
             pending.input_region = self.input;
         }
         *states.cached_state.get::<ViewportCachedState>().pending() = self.viewport;
-        *states.cached_state.get::<Children>().pending() = self.children;
+        *states.cached_state.get::<SubsurfaceState>().pending() = self.children;
         *states.cached_state.get::<PacingState>().pending() = self.pacing;
         *states.cached_state.get::<ViewState>().pending() = self.view;
         *states.cached_state.get::<Opacity>().pending() = self.opacity;
-        *states.cached_state.get::<Background>().pending() = self.background;
+        *states.cached_state.get::<BackgroundEffects>().pending() = self.background;
     }
 }
 
-impl Once {
+impl OneShotState {
     /// Swaps it with the pending state.
     fn exchange(&mut self, states: &SurfaceData) {
         {
@@ -147,17 +147,17 @@ impl Once {
 
 /// Puts the uncommitted state of `surface` aside. `committed`: the state that it committed last, if it ever did as a
 /// subsurface.
-pub(super) fn hide(surface: &WlSurface, committed: Option<Lasting>) -> Stash {
+pub(super) fn hide(surface: &WlSurface, committed: Option<PersistentState>) -> StashedState {
     guard::with_states(surface, |states| {
-        let lasting = Lasting::pending(states);
-        committed.unwrap_or_else(|| Lasting::current(states)).put(states);
-        let mut once = Once::default();
+        let lasting = PersistentState::pending(states);
+        committed.unwrap_or_else(|| PersistentState::current(states)).put(states);
+        let mut once = OneShotState::default();
         once.exchange(states);
-        Stash { surface: surface.clone(), lasting, once }
+        StashedState { surface: surface.clone(), lasting, once }
     })
 }
 
-impl Stash {
+impl StashedState {
     /// Makes it the pending state again.
     pub fn restore(mut self) {
         guard::with_states(&self.surface, |states| {

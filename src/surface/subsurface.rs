@@ -7,10 +7,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::compositor::{self, CompositorState, SubsurfaceUserData, SurfaceUserData};
 
-use super::shows::ShowsSurfaces;
-use super::stash::{self, Stash};
-use super::taking_along::{self, Met};
-use super::tree::{self, Side};
+use super::output_hooks::OutputHooks;
+use super::stash::{self, StashedState};
+use super::synchronised_commits::{self, RequestContext};
+use super::tree::{self, StackSide};
 use crate::bounds::coordinate;
 use crate::guard::Handlers;
 use crate::state::State;
@@ -33,12 +33,12 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
                     tree::set_position(&parent, &surface, (coordinate(x), coordinate(y)).into());
                 }
             }
-            Request::PlaceAbove { sibling } => place(subsurface, &surface, Side::Above, &sibling),
-            Request::PlaceBelow { sibling } => place(subsurface, &surface, Side::Below, &sibling),
+            Request::PlaceAbove { sibling } => place(subsurface, &surface, StackSide::Above, &sibling),
+            Request::PlaceBelow { sibling } => place(subsurface, &surface, StackSide::Below, &sibling),
             Request::SetSync => state.surfaces.synchronise(&surface, true),
             Request::SetDesync => {
                 state.surfaces.synchronise(&surface, false);
-                apply_cached(state, &surface, &mut Met { client, display, init });
+                apply_cached(state, &surface, &mut RequestContext { client, display, init });
             }
             other => <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::request(
                 state, client, subsurface, other, data, display, init,
@@ -53,19 +53,19 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
             state.surfaces.leave(&parent, data.surface());
             tree::remove(&parent, data.surface());
             state.tree_changed(&parent);
-            super::reach::touch(state, &parent);
+            super::tree_extent::touch(state, &parent);
             super::touch_views(state, &parent);
-            state.need(data.surface());
+            state.schedule_repaint(data.surface());
         }
         <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(
             state, client, subsurface, data,
         );
         // The surface is a root of its own again.
-        super::reach::touch(state, data.surface());
+        super::tree_extent::touch(state, data.surface());
     }
 }
 
-fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: Side, sibling: &WlSurface) {
+fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: StackSide, sibling: &WlSurface) {
     // Without a parent the subsurface is inert.
     let Some(parent) = compositor::get_parent(surface) else { return };
     if !tree::place(&parent, surface, side, sibling) {
@@ -78,18 +78,21 @@ fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: Side, sibling: &W
 
 /// Applies the commits that `surface` and its descendants made while they were synchronised. Smithay 0.7 would leave
 /// them until their next commit, and a client that waits for its frame callback would wait for ever.
-fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
+fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut RequestContext<'_, '_>) {
     if state.surfaces.is_synchronised(surface) {
         return;
     }
-    taking_along::forget(state, surface, met);
-    let cached = state.surfaces.get(surface).is_some_and(|entry| entry.outstanding.any() && entry.waiting() == 0);
+    synchronised_commits::stop_caching(state, surface, met);
+    let cached = state
+        .surfaces
+        .get(surface)
+        .is_some_and(|entry| entry.outstanding.is_any_pending() && entry.queued_updates() == 0);
     if let Some(data) = surface.data::<SurfaceUserData>().filter(|_| cached) {
         let mut hidden = hide_synchronised(state, surface);
         hidden.push(hide(state, surface));
         set_replay(state, surface, true);
-        super::commit::before(state, surface);
-        let Met { client, display, init } = met;
+        super::commit::handle_commit(state, surface);
+        let RequestContext { client, display, init } = met;
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state,
             client,
@@ -99,9 +102,9 @@ fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
             display,
             init,
         );
-        taking_along::took_along(state, surface, met);
+        synchronised_commits::reset_children(state, surface, met);
         set_replay(state, surface, false);
-        hidden.into_iter().for_each(Stash::restore);
+        hidden.into_iter().for_each(StashedState::restore);
     }
     for child in compositor::get_children(surface) {
         apply_cached(state, &child, met);
@@ -116,23 +119,23 @@ fn set_replay(state: &mut State, surface: &WlSurface, replay: bool) {
 
 /// Puts aside the uncommitted state of the synchronised subsurfaces below `surface` that a commit of `surface` would
 /// otherwise apply.
-pub(super) fn hide_synchronised(state: &State, surface: &WlSurface) -> Vec<Stash> {
+pub(super) fn hide_synchronised(state: &State, surface: &WlSurface) -> Vec<StashedState> {
     let mut hidden = Vec::new();
-    for child in state.surfaces.taken_along(surface) {
+    for child in state.surfaces.cached_children(surface) {
         hide_tree(state, child, &mut hidden);
     }
     hidden
 }
 
-fn hide_tree(state: &State, surface: &WlSurface, hidden: &mut Vec<Stash>) {
+fn hide_tree(state: &State, surface: &WlSurface, hidden: &mut Vec<StashedState>) {
     hidden.push(hide(state, surface));
     for child in compositor::get_children(surface) {
         hide_tree(state, &child, hidden);
     }
 }
 
-fn hide(state: &State, surface: &WlSurface) -> Stash {
-    stash::hide(surface, state.surfaces.get(surface).and_then(|entry| entry.lasting.clone()))
+fn hide(state: &State, surface: &WlSurface) -> StashedState {
+    stash::hide(surface, state.surfaces.get(surface).and_then(|entry| entry.pending_state.clone()))
 }
 
 pub fn new_subsurface(state: &mut State, parent: &WlSurface, surface: &WlSurface) {

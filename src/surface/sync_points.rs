@@ -10,7 +10,7 @@ use crate::guard;
 
 /// The timeline points of a commit.
 #[derive(Debug, Default)]
-pub(super) struct Points {
+pub(super) struct SyncPoints {
     /// Signals when the buffer may be read.
     pub acquire: Option<Box<dyn AcquireFence>>,
     /// To be signalled when the buffer is not read any more. If it is set, the buffer's implicit fences do not count.
@@ -18,21 +18,21 @@ pub(super) struct Points {
 }
 
 /// The points of the commit in progress. An acquire point that cannot be waited for is a protocol error.
-pub(super) fn pending(surface: &WlSurface) -> Points {
+pub(super) fn pending(surface: &WlSurface) -> SyncPoints {
     let (acquire, release) = guard::with_states(surface, |states| {
         let mut points = states.cached_state.get::<DrmSyncobjCachedState>();
         let points = points.pending();
         (points.acquire_point.clone(), points.release_point.clone())
     });
-    let (Some(acquire), Some(release)) = (acquire, release) else { return Points::default() };
+    let (Some(acquire), Some(release)) = (acquire, release) else { return SyncPoints::default() };
     let waits = acquire.eventfd().inspect_err(|error| {
         let Some(client) = surface.client() else { return };
-        if let Some(more) = guard::complaint(&client, "acquire point") {
+        if let Some(more) = guard::warning_allowed(&client, "acquire point") {
             tracing::warn!(client = ?client.id(), more, %error, "cannot wait for an acquire point");
         }
     });
     let acquire = waits.ok().map(|descriptor| Box::new(descriptor) as Box<dyn AcquireFence>);
-    Points { acquire, release: Some(release) }
+    SyncPoints { acquire, release: Some(release) }
 }
 
 /// Signals the release point of a commit that is never shown.

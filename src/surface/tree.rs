@@ -18,7 +18,7 @@ use crate::guard;
 
 /// One subsurface of a parent.
 #[derive(Clone, Debug)]
-struct Child {
+struct PositionedSubsurface {
     surface: Weak<WlSurface>,
     /// Its top left corner in the parent's coordinates.
     position: Point<i32, Logical>,
@@ -26,17 +26,17 @@ struct Child {
 
 /// The subsurfaces of one surface, bottom to top.
 #[derive(Clone, Debug, Default)]
-struct Family {
-    children: Vec<Child>,
+struct SubsurfaceStack {
+    children: Vec<PositionedSubsurface>,
     /// How many of them lie below the parent itself.
     below: usize,
 }
 
 /// The double-buffered state: shared by all updates that do not change it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Children(Arc<Family>);
+pub(super) struct SubsurfaceState(Arc<SubsurfaceStack>);
 
-impl Cacheable for Children {
+impl Cacheable for SubsurfaceState {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {
         self.clone()
     }
@@ -47,33 +47,33 @@ impl Cacheable for Children {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum StackSide {
     Above,
     Below,
 }
 
-impl Family {
+impl SubsurfaceStack {
     fn index_of(&self, surface: &WlSurface) -> Option<usize> {
         self.children.iter().position(|child| child.surface == *surface)
     }
 
-    fn take(&mut self, index: usize) -> Child {
+    fn take(&mut self, index: usize) -> PositionedSubsurface {
         self.below -= usize::from(index < self.below);
         self.children.remove(index)
     }
 
     /// Puts `surface` right above or below `sibling`; `None` means the parent itself.
-    fn place(&mut self, surface: &WlSurface, side: Side, sibling: Option<&WlSurface>) -> Option<()> {
+    fn place(&mut self, surface: &WlSurface, side: StackSide, sibling: Option<&WlSurface>) -> Option<()> {
         if let Some(sibling) = sibling {
             self.index_of(sibling)?;
         }
         let child = self.take(self.index_of(surface)?);
         let (index, below) = match (sibling, side) {
-            (None, Side::Above) => (self.below, false),
-            (None, Side::Below) => (self.below, true),
+            (None, StackSide::Above) => (self.below, false),
+            (None, StackSide::Below) => (self.below, true),
             (Some(sibling), side) => {
                 let at = self.index_of(sibling)?;
-                (at + usize::from(side == Side::Above), at < self.below)
+                (at + usize::from(side == StackSide::Above), at < self.below)
             }
         };
         self.children.insert(index, child);
@@ -82,9 +82,9 @@ impl Family {
     }
 }
 
-fn with_pending<T>(parent: &WlSurface, change: impl FnOnce(&mut Family) -> T) -> T {
+fn with_pending<T>(parent: &WlSurface, change: impl FnOnce(&mut SubsurfaceStack) -> T) -> T {
     guard::with_states(parent, |states| {
-        let mut children = states.cached_state.get::<Children>();
+        let mut children = states.cached_state.get::<SubsurfaceState>();
         change(Arc::make_mut(&mut children.pending().0))
     })
 }
@@ -95,20 +95,20 @@ pub(super) fn add(parent: &WlSurface, surface: &WlSurface) {
         if let Some(index) = family.index_of(surface) {
             family.take(index);
         }
-        family.children.push(Child { surface: surface.downgrade(), position: Point::default() });
+        family.children.push(PositionedSubsurface { surface: surface.downgrade(), position: Point::default() });
     });
 }
 
 /// Removes a subsurface at once.
 pub(super) fn remove(parent: &WlSurface, surface: &WlSurface) {
     guard::with_states(parent, |states| {
-        let mut children = states.cached_state.get::<Children>();
+        let mut children = states.cached_state.get::<SubsurfaceState>();
         forget(&mut children.pending().0, surface);
         forget(&mut children.current().0, surface);
     });
 }
 
-fn forget(family: &mut Arc<Family>, surface: &WlSurface) {
+fn forget(family: &mut Arc<SubsurfaceStack>, surface: &WlSurface) {
     if let Some(index) = family.index_of(surface) {
         Arc::make_mut(family).take(index);
     }
@@ -124,23 +124,23 @@ pub(super) fn set_position(parent: &WlSurface, surface: &WlSurface, position: Po
 }
 
 /// Reorders a subsurface with the parent's next commit. Returns whether `sibling` is its parent or a sibling.
-pub(super) fn place(parent: &WlSurface, surface: &WlSurface, side: Side, sibling: &WlSurface) -> bool {
+pub(super) fn place(parent: &WlSurface, surface: &WlSurface, side: StackSide, sibling: &WlSurface) -> bool {
     let sibling = (sibling != parent).then_some(sibling);
     sibling != Some(surface) && with_pending(parent, |family| family.place(surface, side, sibling)).is_some()
 }
 
 /// The children of a surface when it was looked at last; compared to find changes.
 #[derive(Debug, Default)]
-pub(super) struct Known(Option<Arc<Family>>);
+pub(super) struct KnownSubsurfaces(Option<Arc<SubsurfaceStack>>);
 
-impl Known {
+impl KnownSubsurfaces {
     pub fn has_any(&self) -> bool {
         self.0.as_ref().is_some_and(|family| !family.children.is_empty())
     }
 }
 
 /// Whether the children or their positions in the applied state of `surface` differ from `known`, which is updated.
-pub(super) fn is_other(surface: &WlSurface, known: &mut Known) -> bool {
+pub(super) fn update_known(surface: &WlSurface, known: &mut KnownSubsurfaces) -> bool {
     let family = applied(surface);
     let has_any = !family.children.is_empty();
     let is_same = match &known.0 {
@@ -153,37 +153,37 @@ pub(super) fn is_other(surface: &WlSurface, known: &mut Known) -> bool {
     !is_same
 }
 
-fn applied(surface: &WlSurface) -> Arc<Family> {
+fn applied(surface: &WlSurface) -> Arc<SubsurfaceStack> {
     guard::with_states(surface, family_of)
 }
 
-fn family_of(states: &SurfaceData) -> Arc<Family> {
-    states.cached_state.get::<Children>().current().0.clone()
+fn family_of(states: &SurfaceData) -> Arc<SubsurfaceStack> {
+    states.cached_state.get::<SubsurfaceState>().current().0.clone()
 }
 
 /// The place of a surface in its tree, in the root's coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct SurfacePlace {
     /// Its top left corner.
     pub origin: Point<f64, Logical>,
     /// The rectangle that it is clipped to: a scroll view clips its contents.
     pub crop: Option<Rectangle<f64, Logical>>,
 }
 
-impl Place {
+impl SurfacePlace {
     /// Whether `point` (in the root's coordinates) is clipped away.
-    pub fn cuts(&self, point: Point<f64, Logical>) -> bool {
+    pub fn clips(&self, point: Point<f64, Logical>) -> bool {
         self.crop.is_some_and(|crop| !crop.contains(point))
     }
 }
 
 /// Called with a surface, its data and its place.
-pub type Visit<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, Place) -> Option<T> + 'a;
+pub type SurfaceVisitor<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, SurfacePlace) -> Option<T> + 'a;
 
 /// Visits a surface and its descendants in their applied state, topmost first, until `visit` returns `Some`. Places
 /// start at the origin for the root. A surface without content hides its descendants, too.
-pub fn find_downward<T>(root: &WlSurface, visit: &mut Visit<'_, T>) -> Option<T> {
-    find_below(root, Place { origin: Point::default(), crop: None }, visit)
+pub fn find_downward<T>(root: &WlSurface, visit: &mut SurfaceVisitor<'_, T>) -> Option<T> {
+    find_below(root, SurfacePlace { origin: Point::default(), crop: None }, visit)
 }
 
 /// The size of `surface` alone, in surface coordinates; empty without content.
@@ -192,7 +192,7 @@ pub fn size(surface: &WlSurface) -> Size<i32, Logical> {
 }
 
 /// The bounding box of the tree of `root`, in the root's coordinates; empty if the root has no content. Visits the
-/// whole tree, so it is for rare use; [`Surfaces::extent`](super::Surfaces::extent) returns a measured value.
+/// whole tree, so it is for rare use; [`Surfaces::extent`](super::SurfaceRegistry::extent) returns a measured value.
 pub fn extent(root: &WlSurface) -> Rectangle<i32, Logical> {
     let own = Rectangle::from_size(size(root));
     extent_below(root).filter(|_| !own.is_empty()).map_or(own, |below| own.merge(below))
@@ -200,11 +200,11 @@ pub fn extent(root: &WlSurface) -> Rectangle<i32, Logical> {
 
 /// The bounding box of the descendants of a root.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct TreeExtent {
     /// In the root's coordinates, as measured last.
     pub below: Option<Rectangle<i32, Logical>>,
     /// A descendant may have changed since the last measurement.
-    pub is_touched: bool,
+    pub is_changed: bool,
 }
 
 /// The bounding box of the descendants of `root`, in its coordinates. Contents of scroll views do not count. Visits the
@@ -223,23 +223,23 @@ pub(super) fn extent_below(root: &WlSurface) -> Option<Rectangle<i32, Logical>> 
     extent
 }
 
-fn find_below<T>(root: &WlSurface, place: Place, visit: &mut Visit<'_, T>) -> Option<T> {
+fn find_below<T>(root: &WlSurface, place: SurfacePlace, visit: &mut SurfaceVisitor<'_, T>) -> Option<T> {
     let known = guard::with_states(root, |states| {
         let size = scroll::size_of(states)?;
         Some((size, family_of(states), scroll::view(states), scroll::offset(states)))
     });
     let (size, family, view, offset) = known?;
-    let place_of = |child: &Child, surface: &WlSurface| {
+    let place_of = |child: &PositionedSubsurface, surface: &WlSurface| {
         let position = guard::with_states(surface, follower::place).unwrap_or_else(|| child.position.to_f64());
-        let ordinary = Place { origin: place.origin + position, ..place };
+        let ordinary = SurfacePlace { origin: place.origin + position, ..place };
         let Some((view, content)) = view.as_ref().and_then(|view| Some((view, view.content(surface)?))) else {
             return Some(ordinary);
         };
         let seen = Rectangle::new(place.origin, size.to_f64());
         let crop = place.crop.map_or(Some(seen), |crop| crop.intersection(seen))?;
-        Some(Place { origin: place.origin + view.place(content, offset, size), crop: Some(crop) })
+        Some(SurfacePlace { origin: place.origin + view.place(content, offset, size), crop: Some(crop) })
     };
-    let walk = |children: &[Child], visit: &mut Visit<'_, T>| {
+    let walk = |children: &[PositionedSubsurface], visit: &mut SurfaceVisitor<'_, T>| {
         children.iter().rev().find_map(|child| {
             let surface = child.surface.upgrade().ok()?;
             // A child that left this parent while an update waited is not shown any more.

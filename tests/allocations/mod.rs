@@ -21,10 +21,10 @@ fn count_bytes(change: i64) {
 }
 
 /// Counts each thread's allocations, and the bytes that it has allocated and not freed.
-struct Counting;
+struct CountingAllocator;
 
 // SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // When a thread ends its counter may be gone already; such allocations are not counted.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Number of allocations of this thread during `work`.
 pub fn allocations(work: impl FnOnce()) -> u64 {
@@ -70,13 +70,13 @@ pub fn kept_by_all(work: impl FnOnce()) -> i64 {
 }
 
 #[test]
-fn what_is_kept_is_counted() {
+fn kept_bytes_are_counted() {
     let mut vector = Vec::new();
     assert_eq!(kept(|| vector = std::hint::black_box(vec![1_u8; 100])), 100);
     assert_eq!(kept(|| drop(vector)), -100);
 }
 
 #[test]
-fn the_counter_counts() {
+fn allocations_are_counted() {
     assert!(allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))) > 0);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::imports::{Names, is_name, paths};
+use super::imports::{ModulePath, is_name, paths};
 
 /// Usual name of a value of the type, in files that do not say its type.
 const USUAL: &str = "state";
@@ -97,11 +97,11 @@ fn block(words: &[String]) -> usize {
 }
 
 /// Field names in the pattern `{ shell, outputs: known, .. }` that `words` begin with.
-fn pattern(words: &[String]) -> Names {
+fn pattern(words: &[String]) -> ModulePath {
     if words.first().is_none_or(|first| first != "{") {
-        return Names::new();
+        return ModulePath::new();
     }
-    let mut found = Names::new();
+    let mut found = ModulePath::new();
     let (mut depth, mut begins) = (0, false);
     for word in &words[..block(words)] {
         match word.as_str() {

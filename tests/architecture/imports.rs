@@ -9,26 +9,26 @@ use super::accesses;
 const CRATES: &str = "upbeat_";
 
 /// A path from the compositor's root, or from a crate: `["output", "latch", "latch"]`.
-pub type Names = Vec<String>;
+pub type ModulePath = Vec<String>;
 
 /// The source files by module path, without their tests.
 #[derive(Clone, Default)]
 pub struct Sources {
-    files: BTreeMap<Names, Vec<Written>>,
+    files: BTreeMap<ModulePath, Vec<WrittenPath>>,
     /// Fields of `State` that each file uses.
-    named: BTreeMap<Names, BTreeSet<String>>,
+    named: BTreeMap<ModulePath, BTreeSet<String>>,
     /// Fields of `State`, each with the paths in its type.
-    fields: BTreeMap<String, Vec<Names>>,
+    fields: BTreeMap<String, Vec<ModulePath>>,
 }
 
 /// The file that defines `State`.
 const STATE_FILE: &str = "state";
 
 /// A path as written in a file, and its local name if it is imported.
-type Written = (Names, Option<String>);
+type WrittenPath = (ModulePath, Option<String>);
 
 /// Module and imported name, with the path that the name stands for.
-type Aliases = BTreeMap<(Names, String), Names>;
+type Aliases = BTreeMap<(ModulePath, String), ModulePath>;
 
 impl Sources {
     /// Reads all source files of the repository at `root`.
@@ -89,7 +89,7 @@ impl Sources {
         let paths: BTreeMap<_, _> =
             self.files.iter().map(|(module, written)| (module, self.within(module, written))).collect();
         let aliases = self.aliases();
-        let named = |names: &Names| names.join("::");
+        let named = |names: &ModulePath| names.join("::");
         let imports = paths.into_iter().map(|(module, found)| {
             let needed = found.into_iter().filter_map(|(path, _)| self.file_of(&path, &aliases, 0));
             let needed = needed.filter(|file| !module.starts_with(file)).map(|file| named(&file));
@@ -101,13 +101,13 @@ impl Sources {
     /// Uses of `State` fields whose types belong to another room: file, field, and the file of the type.
     pub fn accesses(&self) -> Vec<(String, String, String)> {
         let (home, aliases) = (vec![STATE_FILE.to_owned()], self.aliases());
-        let file_of = |path: &Names| {
+        let file_of = |path: &ModulePath| {
             let imported = path.first().and_then(|name| aliases.get(&(home.clone(), name.clone())));
             let path = imported.cloned().or_else(|| self.absolute(&home, path))?;
             self.file_of(&path, &aliases, 0).filter(|file| *file != home)
         };
         let files = self.fields.iter().map(|(field, kind)| (field, kind.iter().filter_map(file_of).collect()));
-        let files: BTreeMap<&String, Vec<Names>> = files.collect();
+        let files: BTreeMap<&String, Vec<ModulePath>> = files.collect();
         let mut found = Vec::new();
         for (module, named) in self.named.iter().filter(|(module, _)| **module != home) {
             for field in named {
@@ -129,26 +129,26 @@ impl Sources {
     }
 
     /// The file that defines the item at `path`.
-    fn file_of(&self, path: &Names, aliases: &Aliases, depth: usize) -> Option<Names> {
+    fn file_of(&self, path: &ModulePath, aliases: &Aliases, depth: usize) -> Option<ModulePath> {
         let known = (1..=path.len()).rev().find(|length| self.files.contains_key(&path[..*length]))?;
         let (file, rest) = path.split_at(known);
         let passed_on = rest.first().and_then(|name| aliases.get(&(file.to_vec(), name.clone())));
         // Re-exports form a cycle only by mistake; the compiler reports that better.
         if let Some(target) = passed_on.filter(|target| **target != path[..=known] && depth < 8) {
-            let target: Names = target.iter().chain(&rest[1..]).cloned().collect();
+            let target: ModulePath = target.iter().chain(&rest[1..]).cloned().collect();
             return self.file_of(&target, aliases, depth + 1).or_else(|| Some(file.to_vec()));
         }
         Some(file.to_vec())
     }
 
     /// The paths of a file that lead into our own code, made absolute.
-    fn within(&self, module: &Names, written: &[Written]) -> Vec<Written> {
+    fn within(&self, module: &ModulePath, written: &[WrittenPath]) -> Vec<WrittenPath> {
         let ours = written.iter().filter_map(|(path, name)| Some((self.absolute(module, path)?, name.clone())));
         ours.collect()
     }
 
     /// The path from the crate's root; `None` if it leads to foreign code.
-    fn absolute(&self, module: &Names, path: &[String]) -> Option<Names> {
+    fn absolute(&self, module: &ModulePath, path: &[String]) -> Option<ModulePath> {
         let ups = path.iter().take_while(|name| *name == "super").count();
         let mut names = match path.first()?.as_str() {
             "crate" => [crate_of(module), &path[1..]].concat(),
@@ -166,12 +166,12 @@ impl Sources {
 }
 
 /// The crate of `module`; empty for the compositor.
-fn crate_of(module: &Names) -> &[String] {
+fn crate_of(module: &ModulePath) -> &[String] {
     let is_ours = module.first().is_some_and(|first| first.starts_with(CRATES));
     &module[..usize::from(is_ours)]
 }
 
-fn split(path: &str) -> Names {
+fn split(path: &str) -> ModulePath {
     path.split("::").map(str::to_owned).collect()
 }
 
@@ -181,7 +181,7 @@ fn without_tests(text: &str) -> &str {
 }
 
 /// The paths that `text` names: all imports, and other paths that start at a crate's root or with `super`.
-pub fn paths(words: &[String]) -> Vec<Written> {
+pub fn paths(words: &[String]) -> Vec<WrittenPath> {
     let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word == wanted);
     let mut found = Vec::new();
     let mut at = 0;
@@ -204,8 +204,8 @@ pub fn paths(words: &[String]) -> Vec<Written> {
 }
 
 /// The paths in a type: `Arc<guard::Rules>` has two.
-fn type_paths(words: &[String]) -> Vec<Names> {
-    let mut found: Vec<Names> = Vec::new();
+fn type_paths(words: &[String]) -> Vec<ModulePath> {
+    let mut found: Vec<ModulePath> = Vec::new();
     let mut follows = false;
     for word in words {
         match found.last_mut().filter(|_| follows) {
@@ -223,13 +223,13 @@ pub fn is_name(word: &str) -> bool {
 }
 
 /// The paths of a `use` tree, each with its local name.
-fn import_tree(words: &[String]) -> Vec<(Names, String)> {
+fn import_tree(words: &[String]) -> Vec<(ModulePath, String)> {
     let mut found = Vec::new();
     let mut prefixes: Vec<usize> = Vec::new();
-    let mut path: Names = Vec::new();
+    let mut path: ModulePath = Vec::new();
     let mut name: Option<String> = None;
     let mut after_as = false;
-    let mut end = |path: &mut Names, name: &mut Option<String>, keep: usize| {
+    let mut end = |path: &mut ModulePath, name: &mut Option<String>, keep: usize| {
         if path.len() > keep {
             let called = name
                 .take()

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use imports::{Sources, circles};
-use page::Page;
+use page::ArchitecturePage;
 
 fn repository() -> (Sources, String) {
     static READ: OnceLock<(Sources, String)> = OnceLock::new();
@@ -26,7 +26,7 @@ fn repository() -> (Sources, String) {
 
 /// Violations of the page's rules, one a line.
 fn faults(sources: &Sources, page: &str) -> Vec<String> {
-    let page = Page::read(page);
+    let page = ArchitecturePage::read(page);
     let mut imports = sources.imports();
     let mut faults: Vec<String> = Vec::new();
     let rooms = sources.rooms();
@@ -67,7 +67,7 @@ fn faults(sources: &Sources, page: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_room_knows_only_what_it_may_and_circles_are_those_that_the_page_names() {
+fn imports_and_cycles_match_the_architecture_page() {
     let (sources, page) = repository();
     let faults = faults(&sources, &page);
     assert!(faults.is_empty(), "docs/design/rooms.md does not allow:\n{}", faults.join("\n"));
@@ -83,7 +83,7 @@ fn with(module: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_wrong_import_is_found_however_it_is_written() {
+fn forbidden_import_is_found_in_every_notation() {
     for text in [
         "use crate::output::need_all;\n",
         "use crate::{output, guard};\n",
@@ -97,7 +97,7 @@ fn a_wrong_import_is_found_however_it_is_written() {
 }
 
 #[test]
-fn a_wrong_access_to_the_state_is_found_however_it_is_written() {
+fn forbidden_state_access_is_found_in_every_notation() {
     for text in [
         "fn draw(state: &State) { state.outputs.iter() }\n",
         "fn draw(all: &mut crate::state::State) { all\n    .outputs\n    .iter() }\n",
@@ -108,28 +108,28 @@ fn a_wrong_access_to_the_state_is_found_however_it_is_written() {
         "impl<T> Draws<T> for State where T: Any {\n    fn draw(&self) { let Self { outputs, .. } = self; }\n}\n",
         "use crate::state::State as All;\nfn draw(all: &All) { (all.outputs) }\n",
     ] {
-        let found = with("shell::wishes", text);
-        let fault = "shell::wishes uses `state.outputs`, which belongs to output".to_owned();
+        let found = with("shell::window_rules", text);
+        let fault = "shell::window_rules uses `state.outputs`, which belongs to output".to_owned();
         assert!(found.contains(&fault), "{text}: {found:?}");
     }
 }
 
 #[test]
-fn what_a_room_may_know_and_what_is_no_field_of_the_state_is_no_wrong_access() {
+fn allowed_accesses_and_other_fields_are_not_reported() {
     for text in [
         "fn draw(state: &State) { state.surfaces.iter() }\n",
         "fn draw(state: &State) { state.outputs(); state.shell.outputs }\n",
         "impl Draws for State {}\nimpl Shell { fn draw(&self) { self.outputs.iter() } }\n",
         "struct State { outputs: u8 }\nfn draw(all: &State) { all.outputs }\n",
     ] {
-        assert_eq!(with("shell::wishes", text), [""; 0], "{text}");
+        assert_eq!(with("shell::window_rules", text), [""; 0], "{text}");
     }
 }
 
 #[test]
-fn what_is_passed_on_is_found_where_it_is() {
-    let found = with("real_time::class", "use crate::shell::Ghost;\n");
-    assert_eq!(found, ["real_time::class imports shell::animation::ghost"]);
+fn re_exports_are_followed_to_their_origin() {
+    let found = with("real_time::class", "use crate::shell::ClosingWindow;\n");
+    assert_eq!(found, ["real_time::class imports shell::animation::closing_window"]);
     let found = with("scene::pointer", "use upbeat_client::FrontBuffer;\n");
     assert_eq!(found, ["scene::pointer imports upbeat_client::front_buffer"]);
     let found =
@@ -138,14 +138,14 @@ fn what_is_passed_on_is_found_where_it_is() {
 }
 
 #[test]
-fn comments_texts_and_tests_import_nothing() {
+fn comments_strings_and_tests_are_no_imports() {
     let text = "// use crate::output;\nconst A: &str = \"\\\"crate::output::x\"; const B: char = '\"';\n\
                 #[cfg(test)]\nmod tests { use crate::output; }\n";
     assert_eq!(with("upbeat_timing::beam", text), [""; 0]);
 }
 
 #[test]
-fn a_new_circle_is_found_also_within_a_room() {
+fn new_import_cycle_is_found_even_within_a_room() {
     let found = with("upbeat_timing::target", "use super::vsync::VsyncModel;\n");
     assert!(
         found.iter().any(|fault| fault.starts_with("a circle:") && fault.contains("upbeat_timing::target")),
@@ -154,6 +154,6 @@ fn a_new_circle_is_found_also_within_a_room() {
 }
 
 #[test]
-fn a_new_room_has_to_be_on_the_page() {
+fn room_missing_from_the_page_is_found() {
     assert_eq!(with("cellar::wine", ""), ["cellar is no room of the page"]);
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ALONE: &str = "=";
 
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct ArchitecturePage {
     /// The allowed imports of each room and crate: rooms, crates, or parts of them (`shell::workspaces`).
     pub may_know: BTreeMap<String, BTreeSet<String>>,
     /// Files in cycles that a library's design forces.
@@ -15,10 +15,10 @@ pub struct Page {
     pub closed: Vec<BTreeSet<String>>,
 }
 
-impl Page {
+impl ArchitecturePage {
     /// Parses the tables under `## Crates`, `## Rooms` and `## Circles`.
     pub fn read(text: &str) -> Self {
-        let mut page = Page::default();
+        let mut page = ArchitecturePage::default();
         for cells in table(text, "## Crates").into_iter().chain(table(text, "## Rooms")) {
             let known: BTreeSet<_> = code(cells[cells.len() - 1]).map(part).collect();
             for room in code(cells[0]).map(module) {

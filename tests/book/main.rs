@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-use page::Page;
+use page::MarkdownPage;
 
 const BOOK: &str = "docs";
 const SUMMARY: &str = "docs/SUMMARY.md";
@@ -47,13 +47,13 @@ fn markdown_below(folder: &str, into: &mut Vec<String>) {
 }
 
 /// The pages of the book, the README and the Markdown files beside the tests.
-fn pages() -> BTreeMap<String, Page> {
+fn pages() -> BTreeMap<String, MarkdownPage> {
     let mut paths = vec!["README.md".to_owned()];
     for folder in [BOOK, "tests", "examples"] {
         markdown_below(folder, &mut paths);
     }
     let read = |path: String| {
-        let page = Page::read(&std::fs::read_to_string(root().join(&path)).unwrap());
+        let page = MarkdownPage::read(&std::fs::read_to_string(root().join(&path)).unwrap());
         (path, page)
     };
     paths.into_iter().map(read).collect()
@@ -73,7 +73,7 @@ fn straight(path: &Path) -> Option<String> {
 }
 
 /// Errors in the links of the page at `path`.
-fn dead_links(path: &str, page: &Page, pages: &BTreeMap<String, Page>) -> Vec<String> {
+fn dead_links(path: &str, page: &MarkdownPage, pages: &BTreeMap<String, MarkdownPage>) -> Vec<String> {
     let mut dead = Vec::new();
     for link in &page.links {
         let mut say = |what: &str| dead.push(format!("{path}:{}: {}: {what}", link.line, link.target));
@@ -105,7 +105,7 @@ fn is_in_book(path: &str) -> bool {
     path.starts_with("docs/")
 }
 
-/// The folders of the compositor whose files are named without the folders above them: `output/turn.rs`, `drm/mirror`.
+/// The folders of the compositor whose files are named without the folders above them: `output/loop_turn.rs`, `drm/presenter_mirror`.
 const NAMED_FROM: [&str; 3] = ["", "src", "src/backend"];
 
 /// Whether `name` is written as the path of a file of the repository. In the book every path of lower-case letters is
@@ -137,7 +137,7 @@ fn is_there(name: &str) -> bool {
 }
 
 /// The words of the drawings of a page that begin with a room of the compositor, and their lines.
-fn rooms_in_drawings(page: &Page) -> Vec<(usize, String)> {
+fn rooms_in_drawings(page: &MarkdownPage) -> Vec<(usize, String)> {
     let drawings = page.code.iter().filter(|code| code.language.as_deref() == Some("text"));
     let lines =
         drawings.flat_map(|code| code.text.lines().enumerate().map(|(number, line)| (code.line + 1 + number, line)));
@@ -153,7 +153,7 @@ fn rooms_in_drawings(page: &Page) -> Vec<(usize, String)> {
 }
 
 /// Files of the repository that a page names in backticks or in a drawing, and that are not there.
-fn missing_files(path: &str, page: &Page) -> Vec<String> {
+fn missing_files(path: &str, page: &MarkdownPage) -> Vec<String> {
     let in_text =
         page.names.iter().filter_map(|(line, name)| Some((*line, name.split_whitespace().next()?.to_owned())));
     let named = in_text.filter(|(_, name)| is_path(path, name)).chain(rooms_in_drawings(page));
@@ -162,14 +162,14 @@ fn missing_files(path: &str, page: &Page) -> Vec<String> {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let pages = pages();
     let dead: Vec<_> = pages.iter().flat_map(|(path, page)| dead_links(path, page, &pages)).collect();
     assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
 #[test]
-fn every_file_that_is_named_is_there() {
+fn every_named_file_exists() {
     let missing: Vec<_> = pages().iter().flat_map(|(path, page)| missing_files(path, page)).collect();
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
@@ -188,7 +188,7 @@ fn every_page_has_a_title_and_is_in_the_summary_once() {
 }
 
 #[test]
-fn code_says_its_language_and_excerpts_are_what_stands_in_the_file() {
+fn code_blocks_name_known_languages_and_excerpts_match_their_files() {
     let mut wrong = Vec::new();
     for (path, page) in &pages() {
         for code in &page.code {
@@ -209,7 +209,7 @@ fn code_says_its_language_and_excerpts_are_what_stands_in_the_file() {
 }
 
 #[test]
-fn pages_of_protocols_are_what_their_xml_says() {
+fn protocol_pages_match_their_xml() {
     let mut made = BTreeSet::new();
     for entry in std::fs::read_dir(root().join("protocols")).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
@@ -225,12 +225,12 @@ fn pages_of_protocols_are_what_their_xml_says() {
 }
 
 #[test]
-fn what_is_wrong_with_a_page_is_found() {
+fn dead_links_and_missing_files_are_found() {
     let pages = pages();
     let text = "# A\n[a](nowhere.md) [b](FIGURES.md#nowhere) [c](../src/main.rs) [d](../../x) [e](FIGURES.md)\n\
                 `src/nowhere.rs` `src/main.rs` `upbeat-timing/frames` `src/a and b` `timing/pre_executor.rs` `A/b`\n\
-                ```text\n output/turn.rs ─► output/nowhere: guard/\n```\n";
-    let page = Page::read(text);
+                ```text\n output/loop_turn.rs ─► output/nowhere: guard/\n```\n";
+    let page = MarkdownPage::read(text);
     let said = [
         "docs/x.md:2: nowhere.md: there is no such file",
         "docs/x.md:2: FIGURES.md#nowhere: there is no such heading",
@@ -238,7 +238,7 @@ fn what_is_wrong_with_a_page_is_found() {
         "docs/x.md:2: ../../x: leads out of the repository",
     ];
     let mut with = pages;
-    with.insert("docs/x.md".to_owned(), Page::read(text));
+    with.insert("docs/x.md".to_owned(), MarkdownPage::read(text));
     assert_eq!(dead_links("docs/x.md", &page, &with), said);
     let missing = [
         "docs/x.md:3: src/nowhere.rs: there is no such file",

@@ -14,7 +14,7 @@ pub struct Link {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct MarkdownCodeBlock {
     /// First line, counted from one.
     pub line: usize,
     /// The word after the fence, such as `sh`; `None` for an indented block.
@@ -25,23 +25,23 @@ pub struct Code {
 }
 
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct MarkdownPage {
     /// Anchors of the headings, as links name them.
     pub anchors: BTreeSet<String>,
     /// Text of the first heading.
     pub title: String,
     pub links: Vec<Link>,
-    pub code: Vec<Code>,
+    pub code: Vec<MarkdownCodeBlock>,
     /// Text in backticks, with its line.
     pub names: Vec<(usize, String)>,
 }
 
-impl Page {
+impl MarkdownPage {
     pub fn read(text: &str) -> Self {
-        let mut page = Page::default();
+        let mut page = MarkdownPage::default();
         let mut repeated: BTreeMap<String, usize> = BTreeMap::new();
         let mut heading: Option<String> = None;
-        let mut code: Option<Code> = None;
+        let mut code: Option<MarkdownCodeBlock> = None;
         let mut from = None;
         let line = |at: usize| text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1;
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -68,7 +68,12 @@ impl Page {
                         CodeBlockKind::Fenced(language) => Some(language.to_string()),
                         CodeBlockKind::Indented => None,
                     };
-                    code = Some(Code { line: line(range.start), language, text: String::new(), from: from.take() });
+                    code = Some(MarkdownCodeBlock {
+                        line: line(range.start),
+                        language,
+                        text: String::new(),
+                        from: from.take(),
+                    });
                 }
                 Event::End(TagEnd::CodeBlock) => page.code.extend(code.take()),
                 Event::Html(html) => {
@@ -104,8 +109,8 @@ pub fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn a_page_is_read() {
-    let page = Page::read(
+fn markdown_page_is_parsed() {
+    let page = MarkdownPage::read(
         "# The *loop*, and `why`\n\nSee [here](a.md#b) and ![that](c.png), `src/main.rs`.\n\n## Twice\n## Twice\n\n\
          <!-- from examples/c/ahead.c -->\n```c\nint main;\n```\n",
     );
@@ -114,7 +119,7 @@ fn a_page_is_read() {
     let links: Vec<_> = page.links.iter().map(|link| (link.line, link.target.as_str(), link.is_picture)).collect();
     assert_eq!(links, [(3, "a.md#b", false), (3, "c.png", true)]);
     assert_eq!(page.names[1], (3, "src/main.rs".to_owned()));
-    let code = Code {
+    let code = MarkdownCodeBlock {
         line: 9,
         language: Some("c".to_owned()),
         text: "int main;\n".to_owned(),

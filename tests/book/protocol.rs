@@ -174,7 +174,7 @@ fn of_enum(page: &mut String, interface: &str, of: &Element) {
 }
 
 #[test]
-fn a_protocol_becomes_a_page() {
+fn protocol_xml_is_rendered_as_markdown() {
     let xml = r#"<protocol name="knock_v1"><description summary="knocking">
         Knock.
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use crate::fixture::content::{BLUE, RED};
-use crate::fixture::{World, gles};
+use crate::fixture::{TestWorld, gles};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use smithay::backend::renderer::element::Id;
 use smithay::utils::{Physical, Point, Rectangle, Size};
 use upbeat::backend::{Buffer, BufferStorage, PixelBuffer};
-use upbeat::render::{Canvas, Job, Renderer};
-use upbeat::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
+use upbeat::output_transform::OutputTransform;
+use upbeat::render::{Canvas, RenderJob, Renderer};
+use upbeat::scene::{Effect, EffectKind, Layer, LayerShape, RoundedRect, Scene, Snapshot};
 use upbeat::surface::content::SurfaceContent;
-use upbeat::turn::Turn;
 
 /// Number of buffers, drawn into in turn, so that each buffer's age is this many frames.
 const BUFFERS: usize = 3;
@@ -21,7 +21,7 @@ const PANEL: (i32, i32) = (480, 270);
 const LEVELS: i32 = 4;
 
 #[derive(Clone, Debug)]
-struct Look {
+struct AnimatedLayer {
     target: (i32, i32, i32, i32),
     opacity: f32,
     snapshot: bool,
@@ -30,38 +30,45 @@ struct Look {
     blur: bool,
 }
 
-impl Look {
+impl AnimatedLayer {
     fn plain(target: (i32, i32, i32, i32), opacity: f32) -> Self {
-        Look { target, opacity, snapshot: false, radius: 0, shadow: false, blur: false }
+        AnimatedLayer { target, opacity, snapshot: false, radius: 0, shadow: false, blur: false }
     }
 
-    fn window(&self) -> Rounded {
+    fn window(&self) -> RoundedRect {
         let (x, y, width, height) = self.target;
         let rect = Rectangle::new((x, y).into(), (width, height).into());
-        Rounded { rect, radius: self.radius.min(width / 2).min(height / 2) }
+        RoundedRect { rect, radius: self.radius.min(width / 2).min(height / 2) }
     }
 }
 
-fn look() -> impl Strategy<Value = Look> {
+fn look() -> impl Strategy<Value = AnimatedLayer> {
     let target = (-60..460, -60..260, 1..260, 1..200);
     let opacity = prop_oneof![2 => 0.0..1.0_f32, 1 => Just(1.0)];
     (target, opacity, any::<[bool; 3]>(), prop_oneof![Just(0), 1..40]).prop_map(
-        |(target, opacity, [snapshot, shadow, blur], radius)| Look { target, opacity, snapshot, radius, shadow, blur },
+        |(target, opacity, [snapshot, shadow, blur], radius)| AnimatedLayer {
+            target,
+            opacity,
+            snapshot,
+            radius,
+            shadow,
+            blur,
+        },
     )
 }
 
 /// Two windows of a client, with element ids for the snapshots of their surfaces.
-struct Stage {
+struct AnimatedWindows {
     contents: Vec<SurfaceContent>,
     names: Vec<(Id, Snapshot)>,
     /// For each window: the element ids of its shadow and of its background blur.
     effects: Vec<(Id, Id)>,
-    _world: World,
+    _world: TestWorld,
 }
 
-impl Stage {
+impl AnimatedWindows {
     fn new() -> Self {
-        let mut world = World::new();
+        let mut world = TestWorld::new();
         let titles = ["a", "b"];
         for (title, colour) in titles.into_iter().zip([RED, BLUE]) {
             let (client, window) = world.open(title, 300, 200);
@@ -72,16 +79,16 @@ impl Stage {
         let contents = titles.map(|title| SurfaceContent::of_tree(world.window(title).surface()).remove(0).0);
         let names = titles.map(|_| (Id::new(), Snapshot::default()));
         let effects = titles.map(|_| (Id::new(), Id::new()));
-        Stage { contents: contents.into(), names: names.into(), effects: effects.into(), _world: world }
+        AnimatedWindows { contents: contents.into(), names: names.into(), effects: effects.into(), _world: world }
     }
 
-    fn scene(&self, looks: &[Look]) -> Scene {
-        let layer = |((content, name), look): ((&SurfaceContent, &(Id, Snapshot)), &Look)| {
+    fn scene(&self, looks: &[AnimatedLayer]) -> Scene {
+        let layer = |((content, name), look): ((&SurfaceContent, &(Id, Snapshot)), &AnimatedLayer)| {
             let (x, y, width, height) = look.target;
             let target = Rectangle::<i32, Physical>::new(Point::from((x, y)), Size::from((width, height)));
             let window = look.window();
             let opaque = (look.opacity >= 1.0 && window.radius == 0).then(|| Rectangle::from_size(target.size));
-            let shape = Shape {
+            let shape = LayerShape {
                 id: if look.snapshot { name.0.clone() } else { Id::from_wayland_resource(&content.surface) },
                 surface: content.surface.clone(),
                 buffer_size: content.buffer_size,
@@ -118,7 +125,7 @@ impl Stage {
         let effects = effects.collect();
         Scene {
             size: Size::from(PANEL),
-            turn: Turn::NORMAL,
+            turn: OutputTransform::NORMAL,
             background: [0.2, 0.3, 0.4],
             layers,
             effects,
@@ -129,17 +136,22 @@ impl Stage {
     }
 }
 
-struct Panel {
+struct RotatingBuffers {
     renderer: Renderer,
     canvas: Canvas,
     buffers: Vec<PixelBuffer>,
     frames: usize,
 }
 
-impl Panel {
+impl RotatingBuffers {
     fn new(renderer: Renderer) -> Self {
         let buffers = vec![PixelBuffer::new(PANEL.0, PANEL.1); BUFFERS];
-        Panel { renderer, canvas: Canvas::new(Size::from(PANEL), Turn::NORMAL), buffers, frames: 0 }
+        RotatingBuffers {
+            renderer,
+            canvas: Canvas::new(Size::from(PANEL), OutputTransform::NORMAL),
+            buffers,
+            frames: 0,
+        }
     }
 
     fn draw(&mut self, scene: Scene) -> PixelBuffer {
@@ -148,7 +160,7 @@ impl Panel {
         self.frames += 1;
         let pixels = std::mem::take(&mut self.buffers[slot]);
         let buffer = Buffer { storage: BufferStorage::Memory(pixels), age, slot };
-        let job = Job { scene: scene.into(), with_cursor: true, buffer, canvas: self.canvas.clone() };
+        let job = RenderJob { scene: scene.into(), with_cursor: true, buffer, canvas: self.canvas.clone() };
         let finished = self.renderer.draw(job).unwrap();
         finished.result.unwrap();
         let BufferStorage::Memory(pixels) = finished.job.buffer.storage else { panic!("not in memory") };
@@ -165,17 +177,17 @@ fn largest_difference(a: &PixelBuffer, b: &PixelBuffer) -> i32 {
 }
 
 fn damage_is_complete(renderer: impl Fn() -> Renderer, cases: u32) {
-    let stage = Stage::new();
+    let stage = AnimatedWindows::new();
     let frames = proptest::collection::vec([look(), look()], 1..8);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
         .run(&frames, |frames| {
-            let mut panel = Panel::new(renderer());
+            let mut panel = RotatingBuffers::new(renderer());
             let mut last = PixelBuffer::default();
             for looks in &frames {
                 last = panel.draw(stage.scene(looks));
             }
-            let anew = Panel::new(renderer()).draw(stage.scene(frames.last().unwrap()));
+            let anew = RotatingBuffers::new(renderer()).draw(stage.scene(frames.last().unwrap()));
             // A part that is drawn again may be rounded differently.
             prop_assert!(largest_difference(&last, &anew) <= 1);
             Ok(())
@@ -184,24 +196,27 @@ fn damage_is_complete(renderer: impl Fn() -> Renderer, cases: u32) {
 }
 
 #[test]
-fn what_moves_and_fades_leaves_nothing_stale() {
+fn animated_layers_leave_no_stale_pixels() {
     damage_is_complete(|| Renderer::pixman().unwrap(), 16);
 }
 
 #[test]
-fn what_moves_and_fades_leaves_nothing_stale_by_gles() {
+fn animated_layers_leave_no_stale_pixels_with_gles() {
     if gles().is_some() {
         damage_is_complete(|| gles().unwrap(), 4);
     }
 }
 
 #[test]
-fn gles_fades_as_pixman_does() {
+fn gles_and_pixman_fade_alike() {
     let Some(gles) = gles() else { return };
-    let stage = Stage::new();
-    let looks =
-        [Look { snapshot: true, ..Look::plain((40, 40, 300, 200), 0.4) }, Look::plain((200, 150, 150, 100), 0.7)];
-    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(stage.scene(&looks)));
+    let stage = AnimatedWindows::new();
+    let looks = [
+        AnimatedLayer { snapshot: true, ..AnimatedLayer::plain((40, 40, 300, 200), 0.4) },
+        AnimatedLayer::plain((200, 150, 150, 100), 0.7),
+    ];
+    let pictures =
+        [Renderer::pixman().unwrap(), gles].map(|renderer| RotatingBuffers::new(renderer).draw(stage.scene(&looks)));
     // Compare inside the layers only: the renderers filter the edges differently.
     for (x, y) in [(60, 60), (220, 170), (300, 210), (330, 245), (450, 260)] {
         let [a, b] = [&pictures[0], &pictures[1]].map(|picture| picture.pixels[(y * PANEL.0 + x) as usize]);
@@ -214,14 +229,15 @@ fn gles_fades_as_pixman_does() {
 }
 
 #[test]
-fn shadows_and_corners_look_the_same_by_both_renderers() {
+fn shadows_and_corners_look_the_same_with_both_renderers() {
     let Some(gles) = gles() else { return };
-    let stage = Stage::new();
+    let stage = AnimatedWindows::new();
     let looks = [
-        Look { radius: 24, shadow: true, ..Look::plain((40, 40, 300, 200), 1.0) },
-        Look { radius: 10, shadow: true, ..Look::plain((250, 100, 150, 100), 0.6) },
+        AnimatedLayer { radius: 24, shadow: true, ..AnimatedLayer::plain((40, 40, 300, 200), 1.0) },
+        AnimatedLayer { radius: 10, shadow: true, ..AnimatedLayer::plain((250, 100, 150, 100), 0.6) },
     ];
-    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(stage.scene(&looks)));
+    let pictures =
+        [Renderer::pixman().unwrap(), gles].map(|renderer| RotatingBuffers::new(renderer).draw(stage.scene(&looks)));
     let differing = pictures[0].pixels.iter().zip(&pictures[1].pixels).filter(|(a, b)| {
         let one = |pixel: u32| PixelBuffer { width: 1, height: 1, pixels: vec![pixel] };
         largest_difference(&one(**a), &one(**b)) > LEVELS
@@ -230,7 +246,7 @@ fn shadows_and_corners_look_the_same_by_both_renderers() {
     let allowed = 2 * (150 + 100);
     let differing = differing.count();
     if differing > allowed {
-        keep(&pictures);
+        save_pictures(&pictures);
     }
     assert!(differing <= allowed, "{differing} pixels differ");
     let pixel = |x: i32, y: i32| pictures[0].pixels[(y * PANEL.0 + x) as usize] & 0x00ff_ffff;
@@ -241,7 +257,7 @@ fn shadows_and_corners_look_the_same_by_both_renderers() {
 }
 
 /// Saves the pictures in `target/tmp` for inspection.
-fn keep(pictures: &[PixelBuffer]) {
+fn save_pictures(pictures: &[PixelBuffer]) {
     for (picture, renderer) in pictures.iter().zip(["pixman", "gles"]) {
         let mut ppm = format!("P6 {} {} 255\n", picture.width, picture.height).into_bytes();
         ppm.extend(picture.pixels.iter().flat_map(|pixel| [(pixel >> 16) as u8, (pixel >> 8) as u8, *pixel as u8]));
@@ -252,15 +268,18 @@ fn keep(pictures: &[PixelBuffer]) {
 }
 
 #[test]
-fn what_lies_behind_a_translucent_window_is_blurred_and_what_lies_beside_it_is_not() {
+fn background_is_blurred_behind_a_translucent_window_only() {
     let Some(gles) = gles() else { return };
-    let stage = Stage::new();
+    let stage = AnimatedWindows::new();
     // A blue edge in the middle, behind a clear pane.
-    let looks = [Look { blur: true, ..Look::plain((100, 60, 200, 150), 0.9) }, Look::plain((200, 0, 200, 270), 1.0)];
+    let looks = [
+        AnimatedLayer { blur: true, ..AnimatedLayer::plain((100, 60, 200, 150), 0.9) },
+        AnimatedLayer::plain((200, 0, 200, 270), 1.0),
+    ];
     let mut scene = stage.scene(&looks);
     Arc::make_mut(&mut scene.layers[0].shape).opacity = 0.05;
     scene.effects[0].opacity = 1.0;
-    let picture = Panel::new(gles).draw(scene);
+    let picture = RotatingBuffers::new(gles).draw(scene);
     let blue = |x: i32, y: i32| (picture.pixels[(y * PANEL.0 + x) as usize] & 0xff) as i32;
     let step = |y: i32| (150..250).map(|x| (blue(x + 1, y) - blue(x, y)).abs()).max().unwrap();
     assert!(step(30) > 100, "sharp above the pane: {}", step(30));

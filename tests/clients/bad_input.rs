@@ -1,14 +1,14 @@
 //! Clients that send invalid requests get the protocol's error; other clients continue.
 
-use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World};
+use crate::fixture::{ClientEvent, ClientIndex, KEY_A, TestToplevel, TestWorld};
 use upbeat::bounds::{MAX_DEEP_PARTS, MAX_PARTS};
 use wayland_client::protocol::{wl_shm, wl_subcompositor};
 use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timer_v1;
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
 /// A world with a well-behaved client and a client that will misbehave.
-pub fn world() -> (World, ClientIndex, ClientIndex, Toplevel) {
-    let mut world = World::new();
+pub fn world() -> (TestWorld, ClientIndex, ClientIndex, TestToplevel) {
+    let mut world = TestWorld::new();
     let (good, _) = world.open("good", 200, 100);
     let (bad, window) = world.open("bad", 200, 100);
     (world, good, bad, window)
@@ -16,30 +16,36 @@ pub fn world() -> (World, ClientIndex, ClientIndex, Toplevel) {
 
 /// The bad client got the error `code` of `interface`; the good client still gets its keys.
 #[track_caller]
-fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientIndex, interface: &str, code: u32) {
+fn only_bad_client_is_disconnected(
+    world: &mut TestWorld,
+    good: ClientIndex,
+    bad: ClientIndex,
+    interface: &str,
+    code: u32,
+) {
     world.settle();
     assert_eq!(world.client(bad).error, Some((interface.to_owned(), code)));
-    goes_on(world, good);
+    still_gets_keys(world, good);
     assert_eq!(world.stack(), ["good"]);
 }
 
 #[track_caller]
-fn goes_on(world: &mut World, good: ClientIndex) {
+fn still_gets_keys(world: &mut TestWorld, good: ClientIndex) {
     // Click a corner of the good window that the bad window does not cover.
     world.click(545.0, 315.0);
     world.client(good).take_events();
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    assert!(world.client(good).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+    assert!(world.client(good).take_events().iter().any(|event| matches!(event, ClientEvent::Key { .. })));
 }
 
 #[test]
 fn content_before_the_first_configure_is_an_error() {
     let (mut world, good, bad, window) = world();
     let early = world.client(bad).toplevel("early");
-    world.client(bad).show(&early.surface, 10, 10);
+    world.client(bad).commit_buffer(&early.surface, 10, 10);
     let code = xdg_surface::Error::UnconfiguredBuffer as u32;
-    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_surface", code);
+    only_bad_client_is_disconnected(&mut world, good, bad, "xdg_surface", code);
     drop(window);
 }
 
@@ -48,7 +54,7 @@ fn an_unknown_configure_cannot_be_acknowledged() {
     let (mut world, good, bad, window) = world();
     window.xdg.ack_configure(4_000_000_000);
     let code = xdg_wm_base::Error::InvalidSurfaceState as u32;
-    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_wm_base", code);
+    only_bad_client_is_disconnected(&mut world, good, bad, "xdg_wm_base", code);
 }
 
 #[test]
@@ -56,7 +62,7 @@ fn a_window_geometry_without_area_is_an_error() {
     for (width, height) in [(0, 10), (10, 0), (-5, 10), (i32::MIN, i32::MIN)] {
         let (mut world, good, bad, window) = world();
         window.xdg.set_window_geometry(0, 0, width, height);
-        only_the_bad_one_is_gone(&mut world, good, bad, "xdg_surface", xdg_surface::Error::InvalidSize as u32);
+        only_bad_client_is_disconnected(&mut world, good, bad, "xdg_surface", xdg_surface::Error::InvalidSize as u32);
     }
 }
 
@@ -74,7 +80,7 @@ fn negative_and_crossed_size_limits_are_errors() {
         let (mut world, good, bad, window) = world();
         set(&window.toplevel);
         window.surface.commit();
-        only_the_bad_one_is_gone(&mut world, good, bad, "xdg_toplevel", xdg_toplevel::Error::InvalidSize as u32);
+        only_bad_client_is_disconnected(&mut world, good, bad, "xdg_toplevel", xdg_toplevel::Error::InvalidSize as u32);
     }
 }
 
@@ -86,7 +92,7 @@ fn a_popup_needs_a_complete_positioner() {
     let popup = client.popup(&window.xdg, &positioner);
     popup.surface.commit();
     let code = xdg_wm_base::Error::InvalidPositioner as u32;
-    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_wm_base", code);
+    only_bad_client_is_disconnected(&mut world, good, bad, "xdg_wm_base", code);
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn popups_cannot_hang_on_each_other_or_on_themselves() {
             surface.get_popup(Some(&surfaces[(number + 1) % circle]), &positioner, &handle, ());
         }
         let code = xdg_wm_base::Error::InvalidPopupParent as u32;
-        only_the_bad_one_is_gone(&mut world, good, bad, "xdg_wm_base", code);
+        only_bad_client_is_disconnected(&mut world, good, bad, "xdg_wm_base", code);
     }
 }
 
@@ -115,20 +121,26 @@ fn a_pool_cannot_be_resized_to_nothing() {
         rustix::fs::ftruncate(&fd, 4_096).unwrap();
         let client = world.client(bad);
         client.globals().shm.create_pool(fd.as_fd(), 4_096, &client.handle(), ()).resize(size);
-        only_the_bad_one_is_gone(&mut world, good, bad, "wl_shm_pool", wl_shm::Error::InvalidFd as u32);
+        only_bad_client_is_disconnected(&mut world, good, bad, "wl_shm_pool", wl_shm::Error::InvalidFd as u32);
     }
 }
 
 #[test]
-fn a_surface_that_is_a_window_cannot_become_one_again() {
+fn second_toplevel_of_an_xdg_surface_is_an_error() {
     let (mut world, good, bad, window) = world();
     let handle = world.client(bad).handle();
     window.xdg.get_toplevel(&handle, ());
-    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_surface", xdg_surface::Error::AlreadyConstructed as u32);
+    only_bad_client_is_disconnected(
+        &mut world,
+        good,
+        bad,
+        "xdg_surface",
+        xdg_surface::Error::AlreadyConstructed as u32,
+    );
 }
 
 #[test]
-fn a_surface_that_was_a_window_can_become_one_again() {
+fn xdg_surface_may_get_a_toplevel_again_after_its_destruction() {
     let (mut world, _, bad, window) = world();
     let handle = world.client(bad).handle();
     window.surface.attach(None, 0, 0);
@@ -147,7 +159,7 @@ fn a_time_stamp_of_too_many_nanoseconds_is_an_error() {
     timer.set_timestamp(0, 1, 1_000_000_000);
     window.surface.commit();
     let code = wp_commit_timer_v1::Error::InvalidTimestamp as u32;
-    only_the_bad_one_is_gone(&mut world, good, bad, "wp_commit_timer_v1", code);
+    only_bad_client_is_disconnected(&mut world, good, bad, "wp_commit_timer_v1", code);
 }
 
 #[test]
@@ -158,12 +170,12 @@ fn a_time_stamp_at_the_end_of_time_is_only_late() {
     timer.set_timestamp(u32::MAX, u32::MAX, 999_999_999);
     window.surface.commit();
     world.settle();
-    assert!(!world.client(bad).is_gone());
-    goes_on(&mut world, good);
+    assert!(!world.client(bad).is_disconnected());
+    still_gets_keys(&mut world, good);
 }
 
 #[test]
-fn huge_and_negative_rectangles_harm_nobody() {
+fn extreme_rectangles_do_not_stop_the_session() {
     const EXTREMES: [i32; 5] = [i32::MIN, -1, 0, 1, i32::MAX];
     let (mut world, good, bad, window) = world();
     let region = {
@@ -185,8 +197,8 @@ fn huge_and_negative_rectangles_harm_nobody() {
             subsurface.set_position(a, b);
             window.surface.set_input_region(Some(&region));
             window.surface.set_opaque_region(Some(&region));
-            world.client(bad).show(&child, 10, 10);
-            world.client(bad).show(&window.surface, 200, 100);
+            world.client(bad).commit_buffer(&child, 10, 10);
+            world.client(bad).commit_buffer(&window.surface, 200, 100);
             if a > 0 && b > 0 {
                 window.toplevel.set_max_size(a, b);
                 window.xdg.set_window_geometry(a, b, a, b);
@@ -200,8 +212,8 @@ fn huge_and_negative_rectangles_harm_nobody() {
             world.point(f64::from(a), f64::from(b));
         }
     }
-    assert!(!world.client(bad).is_gone(), "{:?}", world.client(bad).error);
-    goes_on(&mut world, good);
+    assert!(!world.client(bad).is_disconnected(), "{:?}", world.client(bad).error);
+    still_gets_keys(&mut world, good);
 }
 
 #[test]
@@ -214,15 +226,21 @@ fn subsurfaces_cannot_be_nested_until_the_stack_is_full() {
         client.globals().subcompositor.get_subsurface(&child, &parent, &client.handle(), ());
         parent = child;
         world.settle();
-        if world.client(bad).is_gone() {
+        if world.client(bad).is_disconnected() {
             break;
         }
     }
-    only_the_bad_one_is_gone(&mut world, good, bad, "wl_subcompositor", wl_subcompositor::Error::BadParent as u32);
+    only_bad_client_is_disconnected(
+        &mut world,
+        good,
+        bad,
+        "wl_subcompositor",
+        wl_subcompositor::Error::BadParent as u32,
+    );
 }
 
 #[test]
-fn a_tree_has_so_many_parts_and_no_more_wherever_they_hang_and_those_that_are_gone_do_not_count() {
+fn subsurface_tree_is_limited_and_destroyed_parts_do_not_count() {
     let (mut world, good, bad, window) = world();
     let mut direct = world.subsurfaces(bad, &window.surface, MAX_PARTS - MAX_DEEP_PARTS);
     let middle = direct[0].0.clone();
@@ -235,29 +253,35 @@ fn a_tree_has_so_many_parts_and_no_more_wherever_they_hang_and_those_that_are_go
     world.settle();
     let _deep = world.subsurfaces(bad, &middle, 32);
     let _direct = world.subsurfaces(bad, &window.surface, 32);
-    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    assert!(!world.client(bad).is_disconnected(), "{}", world.client(bad).error_message());
     let tree = world.client(bad).surface();
     for (part, _) in [direct.remove(1), direct.remove(1), deep.remove(0)] {
         part.destroy();
     }
     let (_leaf, _) = world.client(bad).subsurface(&tree);
     let _other = world.subsurfaces(bad, &window.surface, 1);
-    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    assert!(!world.client(bad).is_disconnected(), "{}", world.client(bad).error_message());
     // Attaching the tree adds two subsurfaces, one of them nested: exactly the room that is left.
     let client = world.client(bad);
     client.globals().subcompositor.get_subsurface(&tree, &window.surface, &client.handle(), ());
     world.settle();
-    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    assert!(!world.client(bad).is_disconnected(), "{}", world.client(bad).error_message());
     world.client(bad).subsurface(&window.surface);
-    only_the_bad_one_is_gone(&mut world, good, bad, "wl_subcompositor", wl_subcompositor::Error::BadParent as u32);
+    only_bad_client_is_disconnected(
+        &mut world,
+        good,
+        bad,
+        "wl_subcompositor",
+        wl_subcompositor::Error::BadParent as u32,
+    );
 }
 
 #[test]
-fn so_many_parts_hang_on_others_and_no_more_however_they_come_there() {
+fn nested_subsurfaces_are_limited_however_they_are_attached() {
     for at_once in [false, true] {
         let (mut world, good, bad, window) = world();
         let tree = world.client(bad).surface();
-        let hang = |world: &mut World| {
+        let hang = |world: &mut TestWorld| {
             let client = world.client(bad);
             client.globals().subcompositor.get_subsurface(&tree, &window.surface, &client.handle(), ());
             world.settle();
@@ -266,17 +290,23 @@ fn so_many_parts_hang_on_others_and_no_more_however_they_come_there() {
             hang(&mut world);
         }
         let _parts = world.subsurfaces(bad, &tree, MAX_DEEP_PARTS);
-        assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+        assert!(!world.client(bad).is_disconnected(), "{}", world.client(bad).error_message());
         world.client(bad).subsurface(&tree);
         if at_once {
             hang(&mut world);
         }
-        only_the_bad_one_is_gone(&mut world, good, bad, "wl_subcompositor", wl_subcompositor::Error::BadParent as u32);
+        only_bad_client_is_disconnected(
+            &mut world,
+            good,
+            bad,
+            "wl_subcompositor",
+            wl_subcompositor::Error::BadParent as u32,
+        );
     }
 }
 
 #[test]
-fn a_buffer_whose_file_shrinks_harms_nobody() {
+fn shrunk_pool_file_does_not_stop_the_session() {
     use std::os::fd::AsFd;
     let (mut world, good, bad, window) = world();
     let fd = rustix::fs::memfd_create("shrinks", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
@@ -290,57 +320,57 @@ fn a_buffer_whose_file_shrinks_harms_nobody() {
     window.surface.commit();
     rustix::fs::ftruncate(&fd, 0).unwrap();
     world.settle();
-    goes_on(&mut world, good);
+    still_gets_keys(&mut world, good);
 }
 
 #[test]
-fn unanswered_configures_do_not_pile_up_for_ever() {
+fn too_many_unacknowledged_toplevel_configures_end_the_client() {
     let (mut world, good, bad, window) = world();
     for _ in 0..3_000 {
         window.toplevel.set_maximized();
         window.toplevel.unset_maximized();
         world.settle();
-        if world.client(bad).is_gone() {
+        if world.client(bad).is_disconnected() {
             break;
         }
     }
     world.settle();
-    assert!(world.client(bad).is_gone(), "six thousand configures were kept without an ack");
-    assert_eq!(world.client(bad).said(), UNANSWERED);
-    goes_on(&mut world, good);
+    assert!(world.client(bad).is_disconnected(), "six thousand configures were kept without an ack");
+    assert_eq!(world.client(bad).error_message(), UNANSWERED);
+    still_gets_keys(&mut world, good);
 }
 
 const UNANSWERED: &str = "more than 1000 configures of one window or menu without an answer";
 
 #[test]
-fn unanswered_configures_of_a_menu_do_not_pile_up_for_ever() {
+fn too_many_unacknowledged_popup_configures_end_the_client() {
     let (mut world, good, bad, window) = world();
     let positioner = world.client(bad).positioner(0, 0, 10, 10);
     let popup = world.client(bad).popup(&window.xdg, &positioner);
     popup.surface.commit();
     world.settle();
-    world.client(bad).answer_newest();
+    world.client(bad).ack_newest_configure();
     for token in 0..3_000 {
         popup.popup.reposition(&positioner, token);
         world.settle();
-        if world.client(bad).is_gone() {
+        if world.client(bad).is_disconnected() {
             break;
         }
     }
-    assert!(world.client(bad).is_gone(), "three thousand configures were kept without an ack");
-    assert_eq!(world.client(bad).said(), UNANSWERED);
-    goes_on(&mut world, good);
+    assert!(world.client(bad).is_disconnected(), "three thousand configures were kept without an ack");
+    assert_eq!(world.client(bad).error_message(), UNANSWERED);
+    still_gets_keys(&mut world, good);
 }
 
 #[test]
-fn who_acknowledges_every_configure_and_has_nothing_to_draw_lives_on() {
+fn client_that_acknowledges_configures_without_drawing_stays_connected() {
     let (mut world, _, quiet, window) = world();
     for _ in 0..1_500 {
         window.toplevel.set_maximized();
         window.toplevel.unset_maximized();
         world.settle();
-        world.client(quiet).answer_newest();
+        world.client(quiet).ack_newest_configure();
         world.settle();
     }
-    assert!(!world.client(quiet).is_gone(), "{}", world.client(quiet).said());
+    assert!(!world.client(quiet).is_disconnected(), "{}", world.client(quiet).error_message());
 }

@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use upbeat::session::reload;
 use upbeat_timing::time::Span;
 
-use crate::fixture::World;
+use crate::fixture::TestWorld;
 use crate::fixture::content::RED;
-use crate::fixture::making::SMALL;
 use crate::fixture::simulated::nothing;
+use crate::fixture::worlds::SMALL;
 use crate::fixture::{KEY_ENTER, KEY_LEFT_SUPER};
 
 /// A saved change must be seen within this time.
@@ -21,11 +21,11 @@ const SOON: Span = Span::from_seconds(1);
 const SLOWLY: &str = "[animations.open]\nstyle = \"easing\"\nduration = 10000\ncurve = \"linear\"\n";
 
 /// A session configured by a file with this text; the folder and the path of the file.
-fn configured(text: &str) -> (World, TempDir, PathBuf) {
+fn configured(text: &str) -> (TestWorld, TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     fs::write(&path, text).unwrap();
-    let mut world = World::simulated(&[60_000]);
+    let mut world = TestWorld::simulated(&[60_000]);
     let handle = world.state.loop_handle.clone();
     reload::start(&handle, &mut world.state, Some(path.clone()), None).unwrap();
     (world, folder, path)
@@ -33,7 +33,7 @@ fn configured(text: &str) -> (World, TempDir, PathBuf) {
 
 /// Runs turns until `done`, in real time for the thread that reads the file; virtual time stands still.
 #[track_caller]
-fn heard(world: &mut World, what: &str, done: impl Fn(&World) -> bool) {
+fn run_until_reloaded(world: &mut TestWorld, what: &str, done: impl Fn(&TestWorld) -> bool) {
     let started = std::time::Instant::now();
     while !done(world) {
         assert!(started.elapsed().as_secs() < 60, "{what}: did not happen");
@@ -42,28 +42,28 @@ fn heard(world: &mut World, what: &str, done: impl Fn(&World) -> bool) {
     }
 }
 
-fn mistake(world: &World) -> Option<String> {
+fn mistake(world: &TestWorld) -> Option<String> {
     let notices = world.state.shell.overlays().notices();
-    notices.mistake().filter(|_| notices.shown.is_on()).map(str::to_owned)
+    notices.config_error().filter(|_| notices.shown.is_on()).map(str::to_owned)
 }
 
 #[track_caller]
-fn is_wrong(world: &mut World, what: &str, words: &str) {
-    heard(world, what, |world| mistake(world).is_some_and(|mistake| mistake.contains(words)));
+fn is_wrong(world: &mut TestWorld, what: &str, words: &str) {
+    run_until_reloaded(world, what, |world| mistake(world).is_some_and(|mistake| mistake.contains(words)));
 }
 
 #[track_caller]
-fn is_right(world: &mut World, what: &str) {
-    heard(world, what, |world| mistake(world).is_none());
+fn is_right(world: &mut TestWorld, what: &str) {
+    run_until_reloaded(world, what, |world| mistake(world).is_none());
 }
 
 /// A pixel of the screen where notices are shown.
-fn at_the_top(world: &World) -> u32 {
+fn at_the_top(world: &TestWorld) -> u32 {
     world.pixel(SMALL.0 / 2, 30)
 }
 
 #[test]
-fn a_typo_that_is_saved_while_a_window_moves_is_on_the_screen_within_a_second_and_no_frame_is_late() {
+fn saved_typo_is_shown_within_a_second_without_a_late_frame() {
     let (mut world, _folder, path) = configured(SLOWLY);
     world.open_filled("all of it", SMALL, RED);
     world.run_for(SOON, &mut nothing);
@@ -86,7 +86,7 @@ fn a_typo_that_is_saved_while_a_window_moves_is_on_the_screen_within_a_second_an
 }
 
 #[test]
-fn editors_that_rename_links_that_lead_elsewhere_and_files_that_go_are_followed() {
+fn reload_follows_renames_symlinks_includes_and_removed_files() {
     let (mut world, folder, path) = configured("");
     let here = |name: &str| folder.path().join(name);
     let put = |name: &str, text: &str| fs::write(here(name), text).unwrap();
@@ -119,7 +119,7 @@ fn editors_that_rename_links_that_lead_elsewhere_and_files_that_go_are_followed(
 }
 
 #[test]
-fn a_session_starts_on_defaults_where_its_file_is_wrong_and_says_so_until_it_is_mended() {
+fn session_with_an_invalid_file_starts_on_defaults_and_shows_the_error() {
     for wrong in ["pacng = \"auto\"", "background = 3", "[keyboard]\nlayout = \"nowhere\"\n"] {
         let (mut world, _folder, path) = configured(wrong);
         let word = wrong.rsplit(['[', '=']).next().unwrap_or_default().trim_matches([' ', '"', '\n']).to_owned();
@@ -135,41 +135,41 @@ fn a_session_starts_on_defaults_where_its_file_is_wrong_and_says_so_until_it_is_
 }
 
 #[test]
-fn a_mistake_at_the_start_is_shown_on_the_first_output_that_comes() {
+fn configuration_error_at_the_start_is_shown_on_the_first_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     fs::write(&path, "pacng = 1").unwrap();
-    let mut world = World::simulated(&[60_000]);
+    let mut world = TestWorld::simulated(&[60_000]);
     world.unplug("TEST-1");
     let handle = world.state.loop_handle.clone();
     reload::start(&handle, &mut world.state, Some(path), None).unwrap();
     world.turn();
-    world.plug("TEST-1", 60_000);
+    world.plug_in("TEST-1", 60_000);
     world.run_for(SOON, &mut nothing);
     let background = world.pixel(1, SMALL.1 - 1);
     assert_ne!(at_the_top(&world), background);
 }
 
 #[test]
-fn default_gives_way_to_the_symbol_that_its_keys_give_on_the_configured_keyboard() {
+fn default_shortcut_yields_to_a_configured_symbol_on_the_same_keys() {
     let lists = |layout: &str, chord: &str| {
         let keys = "[keys]\n\"Mod+quotedbl\" = \"overview\"";
         let (world, ..) = configured(&format!("[keyboard]\nlayout = \"{layout}\"\n{keys}"));
-        world.state.bindings.in_force().any(|(listed, _)| listed.to_string() == chord)
+        world.state.bindings.effective().any(|(listed, _)| listed.to_string() == chord)
     };
     assert!(lists("us", "Mod+Shift+2") && lists("us", "Mod+quotedbl"));
     assert!(!lists("de", "Mod+Shift+2") && lists("de", "Mod+quotedbl"));
 }
 
 /// Heading and text of each notice about a program that could not be started.
-fn failures(world: &World) -> Vec<(String, String)> {
+fn failures(world: &TestWorld) -> Vec<(String, String)> {
     let notices = world.state.shell.overlays().notices();
     let said = notices.messages().filter(|_| notices.shown.is_on());
     said.map(|failure| (failure.heading.clone(), failure.text.clone())).collect()
 }
 
 #[test]
-fn terminal_that_is_not_installed_is_said_on_the_screen_until_one_is_started_or_for_a_while() {
+fn missing_terminal_is_shown_for_a_while_or_until_a_terminal_starts() {
     let (mut world, _folder, path) = configured("terminal = \"no-such-terminal -e top\"");
     world.open_filled("all of it", SMALL, RED);
     world.run_for(SOON, &mut nothing);
@@ -186,7 +186,9 @@ fn terminal_that_is_not_installed_is_said_on_the_screen_until_one_is_started_or_
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
     assert_eq!(failures(&world), said());
     fs::write(&path, "terminal = [\"true\", \"with a blank\"]").unwrap();
-    heard(&mut world, "the corrected file", |world| world.state.session.config().terminal.0.program() == "true");
+    run_until_reloaded(&mut world, "the corrected file", |world| {
+        world.state.session.config().terminal.0.program() == "true"
+    });
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
     assert_eq!(failures(&world), [], "the terminal is installed now");
     world.run_for(SOON, &mut nothing);
@@ -194,17 +196,17 @@ fn terminal_that_is_not_installed_is_said_on_the_screen_until_one_is_started_or_
 }
 
 #[test]
-fn program_that_a_shell_does_not_find_is_said_on_the_screen() {
+fn program_not_found_by_the_shell_is_shown_on_the_screen() {
     let folder = tempfile::tempdir().unwrap();
     let there = folder.path().join("there");
     let keys = format!("[keys]\n\"Mod+Return\" = \"sh test -e {} || no-such-program --now\"", there.display());
     let (mut world, _folder, _path) = configured(&keys);
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
-    heard(&mut world, "the error of the shell", |world| !failures(world).is_empty());
+    run_until_reloaded(&mut world, "the error of the shell", |world| !failures(world).is_empty());
     let said = failures(&world).remove(0);
     assert_eq!(said.0, "no-such-program is not installed");
     assert!(said.1.starts_with("Wanted by a shortcut: test -e"), "{}", said.1);
     fs::write(there, "").unwrap();
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
-    heard(&mut world, "the program that was found", |world| failures(world).is_empty());
+    run_until_reloaded(&mut world, "the program that was found", |world| failures(world).is_empty());
 }

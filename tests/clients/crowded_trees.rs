@@ -5,14 +5,14 @@ use std::time::Duration;
 use wayland_client::protocol::wl_subsurface::WlSubsurface;
 
 use crate::fixture::content::{BLUE, RED};
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 use crate::timed::cpu;
 
 /// Number of commits measured.
 const COMMITS: i32 = 12;
 /// A window with `count` subsurfaces, and the role object of the first.
-fn crowded(count: i32, synchronised: bool) -> (World, ClientIndex, Toplevel, WlSubsurface) {
-    let mut world = World::lit();
+fn crowded(count: i32, synchronised: bool) -> (TestWorld, ClientIndex, TestToplevel, WlSubsurface) {
+    let mut world = TestWorld::rendered();
     let (client, window) = world.open_filled("crowded", (400, 300), RED);
     let mut first = None;
     for number in 0..count {
@@ -25,11 +25,11 @@ fn crowded(count: i32, synchronised: bool) -> (World, ClientIndex, Toplevel, WlS
         part.commit();
         first.get_or_insert(role);
         if number % 32 == 0 {
-            world.carry_once();
+            world.deliver_once();
         }
     }
     window.surface.commit();
-    world.rest();
+    world.run_until_idle();
     (world, client, window, first.unwrap())
 }
 
@@ -41,18 +41,18 @@ pub fn moving(count: i32, synchronised: bool) -> Duration {
         window.surface.commit();
         world.client(client).send();
         let start = cpu();
-        world.carry_once();
+        world.deliver_once();
         cpu() - start
     });
     let least = commits.min().unwrap();
-    world.rest();
+    world.run_until_idle();
     let (place, last) = (world.window("crowded").rect().loc, (COMMITS, COMMITS - 1));
     assert_eq!(world.pixel(place.x + last.0 + 3, place.y + last.1 + 3), BLUE, "the part is not where it was moved");
     least
 }
 
 #[test]
-fn one_of_a_thousand_parts_is_drawn_where_its_commit_moved_it() {
+fn moved_subsurface_of_a_thousand_is_drawn_at_its_new_position() {
     for synchronised in [true, false] {
         moving(1_000, synchronised);
     }

@@ -6,31 +6,31 @@ use wayland_client::protocol::wl_data_offer::{self, WlDataOffer};
 use wayland_client::protocol::wl_data_source::{self, WlDataSource};
 use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum, event_created_child};
 
-use crate::fixture::client::Data;
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_ESCAPE, Toplevel, World};
-use crate::selection::told;
+use crate::fixture::client::TestClientState;
+use crate::fixture::{BUTTON_LEFT, ClientEvent, ClientIndex, KEY_ESCAPE, TestToplevel, TestWorld};
+use crate::selection::source_events;
 
 /// User data of objects that record each of their events as words.
 #[derive(Clone, Copy, Debug)]
-struct Heeded;
+struct RecordedInWords;
 
 macro_rules! in_words {
     ($interface:ty, |$data:ident, $event:ident| $words:expr $(, children $opcode:path => $child:ty)*) => {
-        impl Dispatch<$interface, Heeded> for Data {
+        impl Dispatch<$interface, RecordedInWords> for TestClientState {
             fn event(
                 $data: &mut Self,
                 _: &$interface,
                 $event: <$interface as Proxy>::Event,
-                _: &Heeded,
+                _: &RecordedInWords,
                 _: &Connection,
                 _: &QueueHandle<Self>,
             ) {
                 if let Some(words) = $words {
-                    $data.events.push(Event::Told(words));
+                    $data.events.push(ClientEvent::InWords(words));
                 }
             }
 
-            event_created_child!(Data, $interface, [$($opcode => ($child, Heeded)),*]);
+            event_created_child!(TestClientState, $interface, [$($opcode => ($child, RecordedInWords)),*]);
         }
     };
 }
@@ -75,43 +75,43 @@ fn accept(offer: &WlDataOffer, action: DndAction) {
 }
 
 /// A drag from a client to another, each with its own versions of the source and of the data devices.
-struct Between {
-    world: World,
+struct DragBetweenClients {
+    world: TestWorld,
     source: ClientIndex,
     target: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     dragged: WlDataSource,
 }
 
-impl Between {
+impl DragBetweenClients {
     /// The target has one data device for each of `versions`, created in that order.
     fn new(source_version: u32, versions: &[u32]) -> Self {
         let actions = DndAction::Copy | DndAction::Move;
         Self::with_actions(source_version, (source_version >= 3).then_some(actions), versions)
     }
 
-    /// As [`Between::new`]; the source sets these actions.
+    /// As [`DragBetweenClients::new`]; the source sets these actions.
     fn with_actions(source_version: u32, actions: Option<DndAction>, versions: &[u32]) -> Self {
-        let mut world = World::new();
+        let mut world = TestWorld::new();
         let (source, window) = world.open("source", 200, 100);
         let (target, onto) = world.open("target", 200, 100);
-        world.put("source", (0, 0));
-        world.put("target", (600, 400));
+        world.move_window("source", (0, 0));
+        world.move_window("target", (600, 400));
         world.client(target).globals().data_device.release();
         for version in versions {
             let client = world.client(target);
             let manager = client.bind_at::<WlDataDeviceManager>(*version);
-            manager.get_data_device(&client.globals().seat, &client.handle(), Heeded);
+            manager.get_data_device(&client.globals().seat, &client.handle(), RecordedInWords);
         }
         let dragged = Self::begin(&mut world, source, (source_version, actions), &window);
-        Between { world, source, target, window: onto, dragged }
+        DragBetweenClients { world, source, target, window: onto, dragged }
     }
 
     fn begin(
-        world: &mut World,
+        world: &mut TestWorld,
         source: ClientIndex,
         (version, actions): (u32, Option<DndAction>),
-        window: &Toplevel,
+        window: &TestToplevel,
     ) -> WlDataSource {
         world.client(source).take_events();
         world.point(10.0, 10.0);
@@ -119,7 +119,7 @@ impl Between {
         let serial = world.client(source).press_serial();
         let client = world.client(source);
         let manager = client.bind_at::<WlDataDeviceManager>(version);
-        let dragged = manager.create_data_source(&client.handle(), Heeded);
+        let dragged = manager.create_data_source(&client.handle(), RecordedInWords);
         dragged.offer("text/plain".to_owned());
         actions.into_iter().for_each(|actions| dragged.set_actions(actions));
         client.globals().data_device.start_drag(Some(&dragged), &window.surface, None, serial);
@@ -152,19 +152,19 @@ impl Between {
 
     fn source(&mut self) -> Vec<String> {
         self.world.settle();
-        told(&mut self.world, self.source)
+        source_events(&mut self.world, self.source)
     }
 
     fn target(&mut self) -> Vec<String> {
         self.world.settle();
-        told(&mut self.world, self.target)
+        source_events(&mut self.world, self.target)
     }
 }
 
 #[test]
-fn client_that_knows_no_actions_is_dropped_on_and_told_of_none() {
+fn old_target_gets_the_drop_without_action_events() {
     for version in [1, 2] {
-        let mut between = Between::new(3, &[version]);
+        let mut between = DragBetweenClients::new(3, &[version]);
         assert_eq!(between.enter(), ["offer text/plain", "enter"], "version {version}");
         between.offer().accept(0, Some("text/plain".to_owned()));
         assert_eq!(between.source(), ["action copy", "target text/plain"]);
@@ -177,9 +177,9 @@ fn client_that_knows_no_actions_is_dropped_on_and_told_of_none() {
 }
 
 #[test]
-fn source_that_knows_no_actions_is_copied() {
+fn drag_from_an_old_source_has_action_copy() {
     for version in [1, 2] {
-        let mut between = Between::new(version, &[3]);
+        let mut between = DragBetweenClients::new(version, &[3]);
         assert_eq!(between.enter(), ["offer text/plain", "offers copy", "enter"], "version {version}");
         between.offer().accept(0, Some("text/plain".to_owned()));
         between.offer().set_actions(DndAction::Copy | DndAction::Move, DndAction::Move);
@@ -190,13 +190,13 @@ fn source_that_knows_no_actions_is_copied() {
         between.offer().finish();
         between.offer().destroy();
         assert_eq!(between.source(), [""; 0]);
-        assert!(!between.world.client(between.target).is_gone());
+        assert!(!between.world.client(between.target).is_disconnected());
     }
 }
 
 #[test]
-fn source_that_never_names_its_actions_is_copied() {
-    let mut between = Between::with_actions(3, None, &[3]);
+fn drag_from_a_source_without_set_actions_has_action_copy() {
+    let mut between = DragBetweenClients::with_actions(3, None, &[3]);
     assert_eq!(between.enter(), ["offer text/plain", "offers copy", "enter"]);
     accept(&between.offer(), DndAction::Copy);
     assert_eq!(between.source(), ["target text/plain", "action copy"]);
@@ -207,8 +207,8 @@ fn source_that_never_names_its_actions_is_copied() {
 }
 
 #[test]
-fn source_that_names_no_action_is_dropped_nowhere() {
-    let mut between = Between::with_actions(3, Some(DndAction::None), &[3]);
+fn drag_from_a_source_with_action_none_is_never_dropped() {
+    let mut between = DragBetweenClients::with_actions(3, Some(DndAction::None), &[3]);
     assert_eq!(between.enter(), ["offer text/plain", "offers ", "enter"]);
     accept(&between.offer(), DndAction::Copy);
     between.release();
@@ -217,8 +217,8 @@ fn source_that_names_no_action_is_dropped_nowhere() {
 }
 
 #[test]
-fn source_is_told_that_its_first_target_accepts_nothing() {
-    let mut between = Between::new(3, &[3]);
+fn source_gets_target_null_from_its_first_target() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     assert_eq!(between.source(), [""; 0], "the target has not accepted");
     between.offer().accept(0, None);
@@ -228,15 +228,15 @@ fn source_is_told_that_its_first_target_accepts_nothing() {
 }
 
 #[test]
-fn what_was_not_accepted_is_not_dropped() {
-    let mut between = Between::new(3, &[3]);
+fn drag_without_an_accepted_type_or_action_is_cancelled() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     between.offer().set_actions(DndAction::Copy, DndAction::Copy);
     between.release();
     assert_eq!(between.target(), ["action copy", "leave"]);
     assert_eq!(between.source(), ["action copy", "cancelled"]);
 
-    let mut between = Between::new(3, &[3]);
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     between.offer().accept(0, Some("text/plain".to_owned()));
     between.release();
@@ -245,8 +245,8 @@ fn what_was_not_accepted_is_not_dropped() {
 }
 
 #[test]
-fn source_is_told_the_type_that_its_target_accepts() {
-    let mut between = Between::new(3, &[3]);
+fn source_gets_the_accepted_type() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     let offer = between.offer();
     offer.accept(0, Some("text/plain".to_owned()));
@@ -267,8 +267,8 @@ fn source_is_told_the_type_that_its_target_accepts() {
 }
 
 #[test]
-fn devices_of_a_client_are_dropped_on_where_they_accept() {
-    let mut between = Between::new(3, &[3, 3]);
+fn only_the_accepting_device_of_a_client_gets_the_drop() {
+    let mut between = DragBetweenClients::new(3, &[3, 3]);
     let heard = between.enter();
     assert_eq!(heard.iter().filter(|words| *words == "enter").count(), 2);
     let offers = between.offers();
@@ -283,12 +283,12 @@ fn devices_of_a_client_are_dropped_on_where_they_accept() {
     assert_eq!(between.source(), [""; 0]);
     offers[1].finish();
     assert_eq!(between.source(), ["finished"]);
-    assert!(!between.world.client(between.target).is_gone());
+    assert!(!between.world.client(between.target).is_disconnected());
 }
 
 #[test]
-fn both_devices_of_a_client_may_be_dropped_on() {
-    let mut between = Between::new(3, &[3, 3]);
+fn both_accepting_devices_of_a_client_get_the_drop() {
+    let mut between = DragBetweenClients::new(3, &[3, 3]);
     between.enter();
     let offers = between.offers();
     offers.iter().for_each(|offer| accept(offer, DndAction::Copy));
@@ -301,9 +301,9 @@ fn both_devices_of_a_client_may_be_dropped_on() {
     offers[1].finish();
     offers[1].destroy();
     assert_eq!(between.source(), [""; 0]);
-    assert!(!between.world.client(between.target).is_gone());
+    assert!(!between.world.client(between.target).is_disconnected());
 
-    let mut between = Between::new(3, &[3, 3]);
+    let mut between = DragBetweenClients::new(3, &[3, 3]);
     between.enter();
     let offers = between.offers();
     offers.iter().for_each(|offer| accept(offer, DndAction::Copy));
@@ -316,8 +316,8 @@ fn both_devices_of_a_client_may_be_dropped_on() {
 }
 
 #[test]
-fn offer_that_is_destroyed_before_the_drop_accepts_nothing_any_more() {
-    let mut between = Between::new(3, &[3]);
+fn destroying_an_offer_before_the_drop_withdraws_its_acceptance() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     accept(&between.offer(), DndAction::Copy);
     assert_eq!(between.source(), ["target text/plain", "action copy"]);
@@ -330,21 +330,21 @@ fn offer_that_is_destroyed_before_the_drop_accepts_nothing_any_more() {
 }
 
 #[test]
-fn source_of_an_old_version_is_told_of_no_cancelled_drag() {
+fn old_source_gets_no_cancelled_event() {
     for version in [1, 2] {
-        let mut between = Between::new(version, &[3]);
+        let mut between = DragBetweenClients::new(version, &[3]);
         between.enter();
         between.release();
         assert_eq!(between.source(), [""; 0], "version {version}: nothing was accepted");
 
-        let mut between = Between::new(version, &[3]);
+        let mut between = DragBetweenClients::new(version, &[3]);
         between.enter();
         accept(&between.offer(), DndAction::Copy);
         between.world.settle();
         between.world.key(KEY_ESCAPE, true);
         assert_eq!(between.source(), ["target text/plain", "target "], "version {version}: the drag was cancelled");
 
-        let mut between = Between::new(version, &[3]);
+        let mut between = DragBetweenClients::new(version, &[3]);
         between.enter();
         accept(&between.offer(), DndAction::Copy);
         between.release();
@@ -354,8 +354,8 @@ fn source_of_an_old_version_is_told_of_no_cancelled_drag() {
 }
 
 #[test]
-fn source_is_told_of_changes_alone() {
-    let mut between = Between::new(3, &[3]);
+fn source_gets_only_changes() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     for _ in 0..3 {
         accept(&between.offer(), DndAction::Copy);
@@ -369,11 +369,11 @@ const CHANGES: usize = 200;
 const CHANGES_AT_ONCE: usize = 100;
 
 #[test]
-fn source_that_does_not_read_for_a_while_hears_the_newest_state_of_its_target() {
-    let mut between = Between::new(3, &[3]);
+fn stalled_source_gets_the_newest_state_of_its_target() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     let (source, offer) = (between.source, between.offer());
-    between.world.client(source).is_stopped = true;
+    between.world.client(source).is_stalled = true;
     for _ in 0..CHANGES {
         for _ in 0..CHANGES_AT_ONCE {
             offer.accept(0, None);
@@ -383,12 +383,12 @@ fn source_that_does_not_read_for_a_while_hears_the_newest_state_of_its_target() 
     }
     offer.set_actions(DndAction::Move, DndAction::Move);
     between.world.settle();
-    between.world.client(source).is_stopped = false;
+    between.world.client(source).is_stalled = false;
     between.world.settle();
-    assert!(!between.world.client(source).is_gone(), "{}", between.world.client(source).said());
+    assert!(!between.world.client(source).is_disconnected(), "{}", between.world.client(source).error_message());
     let mut heard = Vec::new();
-    between.world.until("the newest state", |world| {
-        heard.extend(told(world, source));
+    between.world.run_until("the newest state", |world| {
+        heard.extend(source_events(world, source));
         heard.iter().any(|words| words == "action move")
     });
     let accepted = heard.iter().rfind(|words| words.starts_with("target"));
@@ -398,8 +398,8 @@ fn source_that_does_not_read_for_a_while_hears_the_newest_state_of_its_target() 
 }
 
 #[test]
-fn action_that_is_taken_back_after_the_drop_is_done_all_the_same() {
-    let mut between = Between::new(3, &[3]);
+fn action_withdrawn_after_the_drop_is_still_finished() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     accept(&between.offer(), DndAction::Move);
     between.release();
@@ -407,12 +407,16 @@ fn action_that_is_taken_back_after_the_drop_is_done_all_the_same() {
     between.offer().set_actions(DndAction::None, DndAction::None);
     between.offer().finish();
     assert_eq!(between.source(), ["target text/plain", "action move", "dropped", "finished"]);
-    assert!(!between.world.client(between.target).is_gone(), "{}", between.world.client(between.target).said());
+    assert!(
+        !between.world.client(between.target).is_disconnected(),
+        "{}",
+        between.world.client(between.target).error_message()
+    );
 }
 
 #[test]
-fn nothing_is_dropped_on_a_window_that_has_gone_under_the_pointer() {
-    let mut between = Between::new(3, &[3]);
+fn window_destroyed_under_the_pointer_gets_no_drop() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     accept(&between.offer(), DndAction::Move);
     assert_eq!(between.source(), ["target text/plain", "action move"]);
@@ -427,7 +431,7 @@ fn nothing_is_dropped_on_a_window_that_has_gone_under_the_pointer() {
 
 #[test]
 fn drag_ends_with_its_source() {
-    let mut between = Between::new(3, &[3]);
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     accept(&between.offer(), DndAction::Move);
     between.target();
@@ -438,8 +442,8 @@ fn drag_ends_with_its_source() {
 }
 
 #[test]
-fn drop_on_a_client_that_goes_before_it_has_finished_is_cancelled() {
-    let mut between = Between::new(3, &[3]);
+fn drop_is_cancelled_if_its_target_dies_before_finish() {
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     between.offer().accept(0, Some("text/plain".to_owned()));
     between.offer().set_actions(DndAction::Copy, DndAction::Copy);
@@ -452,7 +456,7 @@ fn drop_on_a_client_that_goes_before_it_has_finished_is_cancelled() {
 
 #[test]
 fn finish_without_a_drop_is_an_error() {
-    let mut between = Between::new(3, &[3]);
+    let mut between = DragBetweenClients::new(3, &[3]);
     between.enter();
     between.offer().finish();
     between.world.settle();

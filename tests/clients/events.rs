@@ -8,17 +8,17 @@ use std::path::Path;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
-use upbeat::session::messages;
-use upbeat_record::ipc::message::event::{News, Picture, WindowState};
+use upbeat::session::private_socket;
+use upbeat_record::ipc::message::event::{EventLine, SessionSnapshot, WindowState};
 use upbeat_record::ipc::message::input::InputEvent;
 use upbeat_record::ipc::message::layouts::LayoutWish;
-use upbeat_record::ipc::message::workspace::{Number, WorkspaceOrder};
-use upbeat_record::ipc::message::{Answer, Outcome, Question, Request, Response};
+use upbeat_record::ipc::message::workspace::{WorkspaceNumber, WorkspaceOrder};
+use upbeat_record::ipc::message::{Request, RequestLine, RequestResult, Response, ResponseLine};
 use upbeat_timing::id::WindowId;
 use upbeat_timing::time::Span;
 
 use crate::fixture::simulated::{name, nothing};
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 
 /// Number of random changes.
 const STEPS: usize = 1_000;
@@ -26,21 +26,21 @@ const STEPS: usize = 1_000;
 const MOST_WINDOWS: usize = 12;
 
 /// A connection to the private socket.
-struct Talker {
+struct SocketConnection {
     stream: UnixStream,
     bytes: Vec<u8>,
     lines: VecDeque<String>,
 }
 
-impl Talker {
+impl SocketConnection {
     fn connect(path: &Path) -> Self {
         let stream = UnixStream::connect(path).unwrap();
         stream.set_nonblocking(true).unwrap();
-        Talker { stream, bytes: Vec::new(), lines: VecDeque::new() }
+        SocketConnection { stream, bytes: Vec::new(), lines: VecDeque::new() }
     }
 
-    fn say(&mut self, request: Request) {
-        let line = serde_json::to_string(&Question::new(request)).unwrap();
+    fn send(&mut self, request: Request) {
+        let line = serde_json::to_string(&RequestLine::new(request)).unwrap();
         self.stream.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
@@ -58,14 +58,14 @@ impl Talker {
 
     /// Sends a request and runs the session until the answer arrives.
     #[track_caller]
-    fn ask(&mut self, world: &mut World, request: Request) -> Result<Response, String> {
-        self.say(request);
+    fn request(&mut self, world: &mut TestWorld, request: Request) -> Result<Response, String> {
+        self.send(request);
         for _ in 0..1_000 {
             self.read();
             if let Some(line) = self.lines.pop_front() {
-                return match serde_json::from_str::<Answer>(&line).unwrap().result {
-                    Outcome::Ok(response) => Ok(response),
-                    Outcome::Error(sentence) => Err(sentence),
+                return match serde_json::from_str::<ResponseLine>(&line).unwrap().result {
+                    RequestResult::Ok(response) => Ok(response),
+                    RequestResult::Error(sentence) => Err(sentence),
                 };
             }
             world.turn();
@@ -75,41 +75,41 @@ impl Talker {
 }
 
 /// A session with a connection that sends requests and a connection that only follows events.
-struct Scene {
-    world: World,
-    asker: Talker,
-    listener: Talker,
-    known: Picture,
-    windows: Vec<(ClientIndex, Toplevel)>,
+struct EventStreamSession {
+    world: TestWorld,
+    asker: SocketConnection,
+    listener: SocketConnection,
+    known: SessionSnapshot,
+    windows: Vec<(ClientIndex, TestToplevel)>,
     random: StdRng,
     _folder: tempfile::TempDir,
 }
 
-impl Scene {
+impl EventStreamSession {
     fn new(seed: u64) -> Self {
         println!("seed {seed}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let mut world = World::simulated(&[60_000]);
-        messages::listen(&mut world.state, &path).unwrap();
-        let (asker, mut listener) = (Talker::connect(&path), Talker::connect(&path));
-        listener.say(Request::Events);
+        let mut world = TestWorld::simulated(&[60_000]);
+        private_socket::listen(&mut world.state, &path).unwrap();
+        let (asker, mut listener) = (SocketConnection::connect(&path), SocketConnection::connect(&path));
+        listener.send(Request::Events);
         world.turn();
-        let known = Picture::default();
+        let known = SessionSnapshot::default();
         let random = StdRng::seed_from_u64(seed);
-        Scene { world, asker, listener, known, windows: Vec::new(), random, _folder: folder }
+        EventStreamSession { world, asker, listener, known, windows: Vec::new(), random, _folder: folder }
     }
 
     fn ask(&mut self, request: Request) -> Result<Response, String> {
-        self.asker.ask(&mut self.world, request)
+        self.asker.request(&mut self.world, request)
     }
 
     /// Applies the events that arrived since the last call.
-    fn listen(&mut self) {
+    fn apply_events(&mut self) {
         self.listener.read();
         for line in self.listener.lines.drain(..) {
-            if let Ok(news) = serde_json::from_str::<News>(&line) {
-                self.known.follow(news.event);
+            if let Ok(news) = serde_json::from_str::<EventLine>(&line) {
+                self.known.apply(news.event);
             } else {
                 assert!(line.contains("\"done\""), "{line}");
             }
@@ -118,16 +118,16 @@ impl Scene {
 
     /// Requests the whole state and compares it with the state known from events.
     #[track_caller]
-    fn agrees(&mut self, after: &str) {
+    fn assert_agrees(&mut self, after: &str) {
         let Ok(Response::Windows { windows }) = self.ask(Request::Windows) else { panic!() };
-        self.listen();
+        self.apply_events();
         let windows: Vec<WindowState> = windows.into_iter().map(Into::into).collect();
         assert_eq!(self.known.windows, windows, "after {after}");
         let Ok(Response::Workspaces { workspaces }) = self.ask(Request::Workspaces) else { panic!() };
         let Ok(Response::Layers { layers }) = self.ask(Request::Layers) else { panic!() };
         let Ok(Response::Keyboard { keyboard }) = self.ask(Request::Keyboard) else { panic!() };
         let Ok(Response::Outputs { outputs }) = self.ask(Request::Outputs) else { panic!() };
-        self.listen();
+        self.apply_events();
         assert_eq!(self.known.workspaces, workspaces, "after {after}");
         assert_eq!((&self.known.layers, &self.known.keyboard), (&layers, &keyboard), "after {after}");
         let mut told: Vec<_> =
@@ -147,7 +147,7 @@ impl Scene {
     fn step(&mut self) -> String {
         let what = self.random.random_range(0..16);
         let window = self.any_window();
-        let number = Number::try_from(self.random.random_range(1..=9_u8)).unwrap();
+        let number = WorkspaceNumber::try_from(self.random.random_range(1..=9_u8)).unwrap();
         let output = name(self.random.random_range(0..2));
         let request = match (what, window) {
             (0 | 1, _) if self.windows.len() < MOST_WINDOWS => {
@@ -170,14 +170,14 @@ impl Scene {
             (4 | 5, _) => {
                 for (client, window) in &self.windows {
                     let client = self.world.client(*client);
-                    if let Some((width, height)) = client.answer_newest() {
-                        client.show(&window.surface, width.clamp(10, 400), height.clamp(10, 300));
+                    if let Some((width, height)) = client.ack_newest_configure() {
+                        client.commit_buffer(&window.surface, width.clamp(10, 400), height.clamp(10, 300));
                     }
                 }
                 return "answers".to_owned();
             }
             (6, _) if self.known.outputs.len() < 2 => {
-                self.world.plug_at(&name(1), 60_000, (320, 0));
+                self.world.plug_in_at(&name(1), 60_000, (320, 0));
                 return "a second output".to_owned();
             }
             (6, _) => {
@@ -209,34 +209,34 @@ impl Scene {
 }
 
 #[test]
-fn who_only_listens_never_disagrees_with_who_asks() {
-    let mut scene = Scene::new(1);
-    scene.agrees("nothing");
+fn event_stream_always_agrees_with_requests() {
+    let mut scene = EventStreamSession::new(1);
+    scene.assert_agrees("nothing");
     for step in 0..STEPS {
         let what = scene.step();
         let time = Span::from_millis(scene.random.random_range(0..60));
         scene.world.run_for(time, &mut nothing);
-        scene.agrees(&format!("step {step}: {what}"));
+        scene.assert_agrees(&format!("step {step}: {what}"));
     }
     assert!(!scene.known.windows.is_empty());
 }
 
 #[test]
-fn a_window_that_is_picked_is_named_and_nobody_else_hears_of_the_press() {
-    let mut scene = Scene::new(2);
+fn picked_window_is_returned_and_the_press_reaches_no_client() {
+    let mut scene = EventStreamSession::new(2);
     let (client, _window) = scene.world.open("it", 100, 100);
     scene.world.run_for(Span::from_millis(100), &mut nothing);
     let (rect, id) = {
         let window = scene.world.window("it");
         (window.rect(), window.id)
     };
-    scene.asker.say(Request::PickWindow);
+    scene.asker.send(Request::PickWindow);
     scene.world.turn();
     scene.world.client(client).take_events();
     scene.world.click(f64::from(rect.loc.x + 10), f64::from(rect.loc.y + 10));
     let heard = scene.world.client(client).take_events();
     assert!(!heard.iter().any(|event| format!("{event:?}").contains("Button")), "{heard:?}");
-    let picked = scene.asker.ask(&mut scene.world, Request::PickWindow);
+    let picked = scene.asker.request(&mut scene.world, Request::PickWindow);
     assert_eq!(picked, Ok(Response::Picked { window: Some(id) }));
     // The second request is still pending: Escape cancels it.
     let soon = Span::from_millis(50);
@@ -247,7 +247,7 @@ fn a_window_that_is_picked_is_named_and_nobody_else_hears_of_the_press() {
     scene.asker.read();
     assert!(scene.asker.lines.pop_front().unwrap().contains("\"window\":null"));
     // A pick ends with the connection that requested it.
-    scene.asker.say(Request::PickWindow);
+    scene.asker.send(Request::PickWindow);
     scene.world.run_for(soon, &mut nothing);
     scene.asker.stream.shutdown(std::net::Shutdown::Both).unwrap();
     scene.world.run_for(soon, &mut nothing);

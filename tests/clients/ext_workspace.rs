@@ -7,10 +7,10 @@ use wayland_protocols::ext::workspace::v1::client::{
     ext_workspace_manager_v1::{self, EVT_WORKSPACE_GROUP_OPCODE, EVT_WORKSPACE_OPCODE, ExtWorkspaceManagerV1},
 };
 
-use crate::fixture::client::Data;
-use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, OUTPUT, World};
+use crate::fixture::client::TestClientState;
+use crate::fixture::{ClientEvent, ClientIndex, KEY_2, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, OUTPUT, TestWorld};
 
-impl Dispatch<ExtWorkspaceManagerV1, ()> for Data {
+impl Dispatch<ExtWorkspaceManagerV1, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ExtWorkspaceManagerV1,
@@ -21,21 +21,21 @@ impl Dispatch<ExtWorkspaceManagerV1, ()> for Data {
     ) {
         use ext_workspace_manager_v1::Event as Said;
         match event {
-            Said::WorkspaceGroup { .. } => data.events.push(Event::Told("group".to_owned())),
+            Said::WorkspaceGroup { .. } => data.events.push(ClientEvent::InWords("group".to_owned())),
             Said::Workspace { workspace } => data.workspaces.push(workspace),
-            Said::Done => data.events.push(Event::Told("done".to_owned())),
-            Said::Finished => data.events.push(Event::Told("finished".to_owned())),
+            Said::Done => data.events.push(ClientEvent::InWords("done".to_owned())),
+            Said::Finished => data.events.push(ClientEvent::InWords("finished".to_owned())),
             _ => {}
         }
     }
 
-    event_created_child!(Data, ExtWorkspaceManagerV1, [
+    event_created_child!(TestClientState, ExtWorkspaceManagerV1, [
         EVT_WORKSPACE_GROUP_OPCODE => (ExtWorkspaceGroupHandleV1, ()),
         EVT_WORKSPACE_OPCODE => (ExtWorkspaceHandleV1, ()),
     ]);
 }
 
-impl Dispatch<ExtWorkspaceGroupHandleV1, ()> for Data {
+impl Dispatch<ExtWorkspaceGroupHandleV1, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ExtWorkspaceGroupHandleV1,
@@ -46,15 +46,17 @@ impl Dispatch<ExtWorkspaceGroupHandleV1, ()> for Data {
     ) {
         match event {
             ext_workspace_group_handle_v1::Event::OutputEnter { .. } => {
-                data.events.push(Event::Told("on an output".to_owned()))
+                data.events.push(ClientEvent::InWords("on an output".to_owned()))
             }
-            ext_workspace_group_handle_v1::Event::Removed => data.events.push(Event::Told("group removed".to_owned())),
+            ext_workspace_group_handle_v1::Event::Removed => {
+                data.events.push(ClientEvent::InWords("group removed".to_owned()))
+            }
             _ => {}
         }
     }
 }
 
-impl Dispatch<ExtWorkspaceHandleV1, ()> for Data {
+impl Dispatch<ExtWorkspaceHandleV1, ()> for TestClientState {
     fn event(
         data: &mut Self,
         handle: &ExtWorkspaceHandleV1,
@@ -71,69 +73,71 @@ impl Dispatch<ExtWorkspaceHandleV1, ()> for Data {
                     WEnum::Unknown(bits) => bits,
                 };
                 let word = ["there", "active", "urgent", "", "hidden"][state as usize];
-                data.events.push(Event::Told(format!("{number} {word}")));
+                data.events.push(ClientEvent::InWords(format!("{number} {word}")));
             }
-            ext_workspace_handle_v1::Event::Removed => data.events.push(Event::Told(format!("{number} removed"))),
+            ext_workspace_handle_v1::Event::Removed => {
+                data.events.push(ClientEvent::InWords(format!("{number} removed")))
+            }
             _ => {}
         }
     }
 }
 
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+fn words_since_last_call(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
     world.turn();
     world.settle();
-    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    let told = |event| if let ClientEvent::InWords(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
 #[test]
-fn a_bar_hears_of_workspaces_and_switches_them_with_its_commit() {
-    let mut world = World::new();
+fn bar_gets_workspaces_and_switches_them_on_commit() {
+    let mut world = TestWorld::new();
     let bar = world.connect();
     let _output = world.client(bar).bind_output();
     let manager = world.client(bar).bind::<ExtWorkspaceManagerV1>();
-    let heard = told(&mut world, bar);
+    let heard = words_since_last_call(&mut world, bar);
     let states: Vec<String> = (2..=9).map(|number| format!("{number} hidden")).collect();
     assert_eq!(heard[..3], ["group", "on an output", "1 active"]);
     assert_eq!((&heard[3..11], &heard[11..]), (&states[..], &["done".to_owned()][..]));
-    assert_eq!(told(&mut world, bar), [""; 0], "nothing changed");
+    assert_eq!(words_since_last_call(&mut world, bar), [""; 0], "nothing changed");
 
     world.open("a", 100, 100);
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], KEY_2);
-    assert_eq!(told(&mut world, bar), ["2 there", "done"]);
+    assert_eq!(words_since_last_call(&mut world, bar), ["2 there", "done"]);
 
     let second = world.client(bar).workspace(2);
     second.activate();
-    assert_eq!(told(&mut world, bar), [""; 0], "no switch before the commit");
+    assert_eq!(words_since_last_call(&mut world, bar), [""; 0], "no switch before the commit");
     manager.commit();
     world.settle();
     assert_eq!(world.focused().as_deref(), Some("a"));
-    assert_eq!(told(&mut world, bar), ["1 hidden", "2 active", "done"]);
+    assert_eq!(words_since_last_call(&mut world, bar), ["1 hidden", "2 active", "done"]);
 
     manager.stop();
-    assert_eq!(told(&mut world, bar), ["finished"]);
+    assert_eq!(words_since_last_call(&mut world, bar), ["finished"]);
     second.activate();
-    assert_eq!(told(&mut world, bar), [""; 0]);
-    assert!(!world.client(bar).is_gone());
+    assert_eq!(words_since_last_call(&mut world, bar), [""; 0]);
+    assert!(!world.client(bar).is_disconnected());
 }
 
 #[test]
-fn a_group_comes_and_goes_with_its_output_and_late_words_about_it_harm_nobody() {
-    let mut world = World::new();
+fn workspace_group_follows_its_output_and_late_requests_are_ignored() {
+    let mut world = TestWorld::new();
     let bar = world.connect();
     let manager = world.client(bar).bind::<ExtWorkspaceManagerV1>();
-    told(&mut world, bar);
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
-    let heard = told(&mut world, bar);
+    words_since_last_call(&mut world, bar);
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let heard = words_since_last_call(&mut world, bar);
     assert_eq!((heard[0].as_str(), heard.last().map(String::as_str), heard.len()), ("group", Some("done"), 11));
     world.unplug("TEST-2");
-    let heard = told(&mut world, bar);
+    let heard = words_since_last_call(&mut world, bar);
     assert_eq!((heard[0].as_str(), &heard[9..]), ("10 removed", &["group removed".to_owned(), "done".to_owned()][..]));
     world.client(bar).workspace(12).activate();
     world.client(bar).workspace(13).destroy();
     manager.commit();
-    assert_eq!(told(&mut world, bar), [""; 0]);
-    assert!(!world.client(bar).is_gone());
+    assert_eq!(words_since_last_call(&mut world, bar), [""; 0]);
+    assert!(!world.client(bar).is_disconnected());
     world.kill(bar);
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
     world.turn();

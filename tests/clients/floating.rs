@@ -1,10 +1,11 @@
 //! Shortcuts that move and resize a floating window.
 
-use upbeat::shell::strips::{self, Mode};
+use upbeat::shell::tiling::{self, TilingMode};
 
 use crate::fixture::content::RED;
 use crate::fixture::{
-    ClientIndex, KEY_F, KEY_LEFT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_M, KEY_V, OUTPUT, REFRESH, Toplevel, World,
+    ClientIndex, KEY_F, KEY_LEFT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_M, KEY_V, OUTPUT, REFRESH, TestToplevel,
+    TestWorld,
 };
 
 const SIZE: (i32, i32) = (400, 300);
@@ -12,28 +13,28 @@ const SIZE: (i32, i32) = (400, 300);
 const STEP: i32 = 50;
 const REACHABLE: i32 = 48;
 
-fn with_window() -> (World, ClientIndex, Toplevel) {
-    let mut world = World::new();
+fn with_window() -> (TestWorld, ClientIndex, TestToplevel) {
+    let mut world = TestWorld::new();
     let (client, window) = world.open_filled("a", SIZE, RED);
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     (world, client, window)
 }
 
-fn act(world: &mut World, action: &str) {
-    upbeat::input::acting::run(&mut world.state, &action.parse().unwrap());
+fn act(world: &mut TestWorld, action: &str) {
+    upbeat::input::actions::run(&mut world.state, &action.parse().unwrap());
     world.settle();
     world.turn();
 }
 
 /// Acknowledges the newest configure, if any, and commits content of its size.
-fn answer(world: &mut World, client: ClientIndex, window: &Toplevel) -> Option<(i32, i32)> {
-    let size = world.client(client).answer_newest()?;
-    world.client(client).show(&window.surface, size.0, size.1);
+fn ack_and_draw(world: &mut TestWorld, client: ClientIndex, window: &TestToplevel) -> Option<(i32, i32)> {
+    let size = world.client(client).ack_newest_configure()?;
+    world.client(client).commit_buffer(&window.surface, size.0, size.1);
     world.settle();
     Some(size)
 }
 
-fn rect(world: &World) -> (i32, i32, i32, i32) {
+fn rect(world: &TestWorld) -> (i32, i32, i32, i32) {
     let rect = world.window("a").rect();
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
@@ -46,7 +47,7 @@ fn floating_window_moves_by_a_step_and_stays_reachable() {
     assert_eq!(rect(&world), (x - STEP, y, width, height));
     act(&mut world, "move down");
     assert_eq!(rect(&world), (x - STEP, y + STEP, width, height));
-    assert_eq!(world.client(client).answer_newest(), None, "a move needs no configure");
+    assert_eq!(world.client(client).ack_newest_configure(), None, "a move needs no configure");
     (0..60).for_each(|_| act(&mut world, "move left"));
     assert_eq!(rect(&world).0, REACHABLE - width);
     (0..60).for_each(|_| act(&mut world, "move up"));
@@ -57,9 +58,9 @@ fn floating_window_moves_by_a_step_and_stays_reachable() {
 }
 
 #[test]
-fn floating_window_moves_on_to_the_screen_beside() {
+fn floating_window_moves_to_the_next_output() {
     let (mut world, ..) = with_window();
-    world.plug_beside("TEST-2", REFRESH);
+    world.plug_in_unplaced("TEST-2", REFRESH);
     (0..60).for_each(|_| act(&mut world, "move right"));
     assert!(rect(&world).0 > OUTPUT.0, "{:?}", rect(&world));
     let id = world.window("a").id;
@@ -71,7 +72,7 @@ fn floating_window_moves_on_to_the_screen_beside() {
 fn width_and_height_of_a_floating_window_change_and_its_corner_stays() {
     let (mut world, client, window) = with_window();
     let corner = (100, 50);
-    world.put("a", corner);
+    world.move_window("a", corner);
     let steps = [
         ("width +10%", (SIZE.0 + OUTPUT.0 / 10, SIZE.1)),
         ("height -10%", (SIZE.0 + OUTPUT.0 / 10, SIZE.1 - OUTPUT.1 / 10)),
@@ -82,7 +83,7 @@ fn width_and_height_of_a_floating_window_change_and_its_corner_stays() {
     ];
     for (action, size) in steps {
         act(&mut world, action);
-        assert_eq!(answer(&mut world, client, &window), Some(size), "{action}");
+        assert_eq!(ack_and_draw(&mut world, client, &window), Some(size), "{action}");
         assert_eq!(rect(&world), (corner.0, corner.1, size.0, size.1), "{action}");
     }
 }
@@ -90,42 +91,42 @@ fn width_and_height_of_a_floating_window_change_and_its_corner_stays() {
 #[test]
 fn steps_add_up_before_the_client_answers() {
     let (mut world, client, window) = with_window();
-    world.put("a", (100, 50));
+    world.move_window("a", (100, 50));
     act(&mut world, "width +10%");
     act(&mut world, "width +10%");
-    assert_eq!(answer(&mut world, client, &window), Some((SIZE.0 + 2 * (OUTPUT.0 / 10), SIZE.1)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((SIZE.0 + 2 * (OUTPUT.0 / 10), SIZE.1)));
 }
 
 #[test]
 fn floating_window_is_no_larger_than_the_screen_and_keeps_within_its_own_limits() {
     let (mut world, client, window) = with_window();
-    world.put("a", (OUTPUT.0 - SIZE.0, 50));
+    world.move_window("a", (OUTPUT.0 - SIZE.0, 50));
     act(&mut world, "width 100%");
-    assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0, SIZE.1)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((OUTPUT.0, SIZE.1)));
     assert_eq!(rect(&world), (0, 50, OUTPUT.0, SIZE.1), "the window is kept on the screen");
     act(&mut world, "width +10%");
-    assert_eq!(answer(&mut world, client, &window), None, "there is no more room");
+    assert_eq!(ack_and_draw(&mut world, client, &window), None, "there is no more room");
     window.toplevel.set_min_size(300, 200);
     window.toplevel.set_max_size(500, 0);
-    world.client(client).show(&window.surface, 450, 300);
+    world.client(client).commit_buffer(&window.surface, 450, 300);
     world.settle();
     act(&mut world, "width 100%");
-    assert_eq!(answer(&mut world, client, &window), Some((500, 300)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((500, 300)));
     act(&mut world, "width 5%");
-    assert_eq!(answer(&mut world, client, &window), Some((300, 300)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((300, 300)));
     act(&mut world, "height -100%");
-    assert_eq!(answer(&mut world, client, &window), Some((300, 200)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((300, 200)));
 }
 
 #[test]
-fn next_width_goes_on_where_the_client_rounds_to_its_own_grid() {
+fn next_width_advances_although_the_client_rounds_its_size() {
     let (mut world, client, window) = with_window();
     let mut widths = Vec::new();
     for _ in 0..4 {
         act(&mut world, "width next");
-        let (width, height) = world.client(client).answer_newest().unwrap();
+        let (width, height) = world.client(client).ack_newest_configure().unwrap();
         widths.push(width);
-        world.client(client).show(&window.surface, width - 7, height);
+        world.client(client).commit_buffer(&window.surface, width - 7, height);
         world.settle();
     }
     let share = |part: i32| OUTPUT.0 * part / 1000;
@@ -133,52 +134,52 @@ fn next_width_goes_on_where_the_client_rounds_to_its_own_grid() {
 }
 
 #[test]
-fn maximised_or_fullscreen_window_stays_as_it_is() {
+fn move_and_size_shortcuts_leave_a_maximised_or_fullscreen_window() {
     for key in [KEY_M, KEY_F] {
         let (mut world, client, window) = with_window();
         world.chord(&[KEY_LEFT_SUPER], key);
         world.settle();
-        assert_eq!(answer(&mut world, client, &window), Some(OUTPUT));
+        assert_eq!(ack_and_draw(&mut world, client, &window), Some(OUTPUT));
         ["move left", "width 50%", "height -10%", "width next"].iter().for_each(|action| act(&mut world, action));
-        assert_eq!((answer(&mut world, client, &window), rect(&world)), (None, (0, 0, OUTPUT.0, OUTPUT.1)));
+        assert_eq!((ack_and_draw(&mut world, client, &window), rect(&world)), (None, (0, 0, OUTPUT.0, OUTPUT.1)));
     }
 }
 
 #[test]
-fn window_on_a_half_of_the_screen_leaves_it() {
+fn half_tiled_window_is_released_by_move_and_width_shortcuts() {
     let (mut world, client, window) = with_window();
     act(&mut world, "left");
-    assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0 / 2, OUTPUT.1)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((OUTPUT.0 / 2, OUTPUT.1)));
     act(&mut world, "width +10%");
-    assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0 / 2 + OUTPUT.0 / 10, OUTPUT.1)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((OUTPUT.0 / 2 + OUTPUT.0 / 10, OUTPUT.1)));
     act(&mut world, "left");
-    answer(&mut world, client, &window);
+    ack_and_draw(&mut world, client, &window);
     act(&mut world, "move right");
-    assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0 / 2 + OUTPUT.0 / 10, OUTPUT.1)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((OUTPUT.0 / 2 + OUTPUT.0 / 10, OUTPUT.1)));
     assert_eq!((rect(&world).0, rect(&world).2), (STEP, OUTPUT.0 / 2 + OUTPUT.0 / 10), "its size is restored");
 }
 
 #[test]
-fn window_that_floats_above_columns_is_moved_and_resized_and_the_columns_stay() {
-    let mut world = World::new();
-    strips::set_mode(&mut world.state, Mode::Strip);
-    world.open_as_asked("b");
-    let (client, window) = world.open_as_asked("a");
+fn floating_window_above_columns_moves_and_resizes_without_changing_them() {
+    let mut world = TestWorld::new();
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
+    world.open_at_configured_size("b");
+    let (client, window) = world.open_at_configured_size("a");
     world.chord(&[KEY_LEFT_SUPER], KEY_V);
     world.turn();
-    answer(&mut world, client, &window);
+    ack_and_draw(&mut world, client, &window);
     let (column, before) = (world.window("b").rect(), rect(&world));
     act(&mut world, "move left");
     assert_eq!(rect(&world), (before.0 - STEP, before.1, before.2, before.3));
     act(&mut world, "width 25%");
-    assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0 / 4, before.3)));
+    assert_eq!(ack_and_draw(&mut world, client, &window), Some((OUTPUT.0 / 4, before.3)));
     world.turn();
     assert_eq!(rect(&world), (before.0 - STEP, before.1, OUTPUT.0 / 4, before.3));
     assert_eq!(world.window("b").rect(), column);
     // In a strip again, `move left` moves the window's column.
     world.chord(&[KEY_LEFT_SUPER], KEY_V);
     world.turn();
-    answer(&mut world, client, &window);
+    ack_and_draw(&mut world, client, &window);
     act(&mut world, "move left");
     assert!(rect(&world).0 < world.window("b").rect().loc.x);
 }

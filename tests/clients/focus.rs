@@ -1,17 +1,17 @@
 //! Keyboard, pointer and touch focus: which client gets keys, clicks and touches.
 
-use crate::fixture::handlers::id;
-use crate::fixture::{BUTTON_LEFT, Event, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, OUTPUT, World};
+use crate::fixture::dispatch::id;
+use crate::fixture::{BUTTON_LEFT, ClientEvent, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, OUTPUT, TestWorld};
 use smithay::utils::Point;
 use upbeat::input::{self, InputEvent};
 
-fn entered_keyboard(events: &[Event], surface: u32) -> bool {
-    events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface: on } if *on == surface))
+fn entered_keyboard(events: &[ClientEvent], surface: u32) -> bool {
+    events.iter().any(|event| matches!(event, ClientEvent::KeyboardEnter { surface: on } if *on == surface))
 }
 
 #[test]
 fn a_click_focuses_and_raises_the_window_under_it() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window_a) = world.open("a", 600, 400);
     let (b, window_b) = world.open("b", 200, 100);
     assert_eq!(world.stack(), ["a", "b"]);
@@ -23,22 +23,22 @@ fn a_click_focuses_and_raises_the_window_under_it() {
     assert_eq!(world.focused().as_deref(), Some("a"));
     let events = world.client(a).take_events();
     assert!(entered_keyboard(&events, id(&window_a.surface)));
-    let enter = events.iter().position(|event| matches!(event, Event::KeyboardEnter { .. })).unwrap();
-    let press = events.iter().position(|event| matches!(event, Event::Button { pressed: true, .. })).unwrap();
+    let enter = events.iter().position(|event| matches!(event, ClientEvent::KeyboardEnter { .. })).unwrap();
+    let press = events.iter().position(|event| matches!(event, ClientEvent::Button { pressed: true, .. })).unwrap();
     assert!(enter < press, "the client has the keyboard before it learns of the click");
     let left = id(&window_b.surface);
     let events = world.client(b).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::KeyboardLeave { surface } if *surface == left)));
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::KeyboardLeave { surface } if *surface == left)));
 
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_A, .. })));
-    assert!(!world.client(b).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::Key { key: KEY_A, .. })));
+    assert!(!world.client(b).take_events().iter().any(|event| matches!(event, ClientEvent::Key { .. })));
 }
 
 #[test]
-fn the_pointer_enters_what_moves_under_it() {
-    let mut world = World::new();
+fn pointer_enters_a_window_that_moves_under_it() {
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     world.point(10.0, 10.0);
     world.client(a).take_events();
@@ -49,7 +49,7 @@ fn the_pointer_enters_what_moves_under_it() {
     let events = world.client(a).take_events();
     let surface = id(&window.surface);
     assert!(
-        events.iter().any(|event| matches!(event, Event::PointerEnter { surface: on, x, y }
+        events.iter().any(|event| matches!(event, ClientEvent::PointerEnter { surface: on, x, y }
             if *on == surface && (*x, *y) == (5.0, 5.0))),
         "{events:?}"
     );
@@ -60,21 +60,21 @@ fn the_pointer_enters_what_moves_under_it() {
 
 #[test]
 fn a_held_button_keeps_the_pointer_on_its_surface() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     world.point(640.0, 360.0);
     world.button(BUTTON_LEFT, true);
     world.client(a).take_events();
     world.point(10.0, 20.0);
     let events = world.client(a).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::PointerMotion { x, .. } if *x < 0.0)), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::PointerMotion { x, .. } if *x < 0.0)), "{events:?}");
     world.button(BUTTON_LEFT, false);
-    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::PointerLeave)));
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::PointerLeave)));
 }
 
 #[test]
 fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     world.open("b", 200, 100);
     world.open("c", 200, 100);
@@ -89,7 +89,7 @@ fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
     assert_eq!(world.stack(), ["b", "c", "a"], "b was only passed and keeps its place");
     world.key(KEY_LEFT_ALT, false);
     assert!(
-        !world.client(a).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_TAB, .. })),
+        !world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::Key { key: KEY_TAB, .. })),
         "neither press nor release of the shortcut reaches a client"
     );
     world.key(KEY_LEFT_ALT, true);
@@ -99,22 +99,22 @@ fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
 
 #[test]
 fn alt_f4_asks_the_focused_window_to_close() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     world.key(KEY_LEFT_ALT, true);
     world.key(KEY_F4, true);
-    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::Close)));
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::Close)));
     window.toplevel.destroy();
     window.xdg.destroy();
     window.surface.destroy();
     world.settle();
     assert!(world.stack().is_empty());
-    assert!(!world.client(a).is_gone());
+    assert!(!world.client(a).is_disconnected());
 }
 
 #[test]
 fn when_the_focused_client_dies_the_next_window_gets_the_keyboard() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let (b, _) = world.open("b", 200, 100);
     world.client(a).take_events();
@@ -125,7 +125,7 @@ fn when_the_focused_client_dies_the_next_window_gets_the_keyboard() {
 
 #[test]
 fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc;
     let time = world.now();
@@ -137,7 +137,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
     world.input(InputEvent::TouchFrame { time });
     let events = world.client(a).take_events();
     let surface = id(&window.surface);
-    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { surface: on, x: 7.0, y: 9.0, .. }
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::TouchDown { surface: on, x: 7.0, y: 9.0, .. }
         if *on == surface)));
 
     world.client(a).data.events = events;
@@ -145,7 +145,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
     let seat = world.client(a).globals().seat.clone();
     window.toplevel._move(&seat, serial);
     world.settle();
-    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::TouchCancel)));
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::TouchCancel)));
     let time = world.now();
     world.input(InputEvent::TouchMotion {
         time,
@@ -161,7 +161,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
 
 #[test]
 fn an_input_region_lets_clicks_through() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", OUTPUT.0, OUTPUT.1);
     let (b, window) = world.open("b", 200, 100);
     let region = {
@@ -170,19 +170,19 @@ fn an_input_region_lets_clicks_through() {
     };
     region.add(0, 0, 100, 100);
     window.surface.set_input_region(Some(&region));
-    world.client(b).show(&window.surface, 200, 100);
+    world.client(b).commit_buffer(&window.surface, 200, 100);
     world.settle();
     let corner = world.window("b").rect().loc.to_f64();
     world.client(a).take_events();
     world.point(corner.x + 99.5, corner.y + 50.0);
-    assert!(!world.client(a).take_events().iter().any(|event| matches!(event, Event::PointerEnter { .. })));
+    assert!(!world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::PointerEnter { .. })));
     world.point(corner.x + 100.0, corner.y + 50.0);
-    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::PointerEnter { .. })));
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::PointerEnter { .. })));
 }
 
 #[test]
-fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along() {
-    let mut world = World::new();
+fn client_death_under_the_pointer_moves_focus_to_another_client() {
+    let mut world = TestWorld::new();
     let (good, window) = world.open("good", OUTPUT.0, OUTPUT.1);
     let (bad, _) = world.open("one", 500, 350);
     world.open_in(bad, "two", 450, 300);
@@ -205,13 +205,15 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
     world.kill(bad);
     let surface = id(&window.surface);
     let events = world.client(good).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::PointerEnter { surface: on, .. } if *on == surface)));
+    assert!(
+        events.iter().any(|event| matches!(event, ClientEvent::PointerEnter { surface: on, .. } if *on == surface))
+    );
     assert!(entered_keyboard(&events, surface));
 }
 
 #[test]
-fn a_surface_is_told_that_the_pointer_left_before_it_is_gone() {
-    let mut world = World::new();
+fn pointer_leave_precedes_the_destruction_of_a_surface() {
+    let mut world = TestWorld::new();
     let (client, first) = world.open("first", OUTPUT.0, OUTPUT.1);
     let second = world.open_in(client, "second", 500, 350);
     let corner = world.window("second").rect().loc.to_f64();
@@ -222,15 +224,15 @@ fn a_surface_is_told_that_the_pointer_left_before_it_is_gone() {
     second.surface.destroy();
     world.settle();
     let events = world.client(client).take_events();
-    let left = events.iter().position(|event| matches!(event, Event::PointerLeave));
-    let entered = events.iter().position(|event| matches!(event, Event::PointerEnter { .. }));
+    let left = events.iter().position(|event| matches!(event, ClientEvent::PointerLeave));
+    let entered = events.iter().position(|event| matches!(event, ClientEvent::PointerEnter { .. }));
     assert!(left.is_some() && left < entered, "{events:?}");
     drop(first);
 }
 
 #[test]
 fn cancelled_fingers_stay_cancelled() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
     let (time, at) = (world.now(), |x: f64, y: f64| Point::from((corner.x + x, corner.y + y)));
@@ -242,9 +244,15 @@ fn cancelled_fingers_stay_cancelled() {
     world.client(a).take_events();
     window.toplevel._move(&world.client(a).globals().seat, serial);
     world.settle();
-    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::TouchCancel)));
-    let is_touch = |event: &Event| {
-        matches!(event, Event::TouchDown { .. } | Event::TouchMotion { .. } | Event::TouchUp | Event::TouchCancel)
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::TouchCancel)));
+    let is_touch = |event: &ClientEvent| {
+        matches!(
+            event,
+            ClientEvent::TouchDown { .. }
+                | ClientEvent::TouchMotion { .. }
+                | ClientEvent::TouchUp
+                | ClientEvent::TouchCancel
+        )
     };
     world.input(InputEvent::TouchUp { time, slot: 3 });
     // A touch object created during the gesture gets no events of cancelled fingers, either.
@@ -261,5 +269,8 @@ fn cancelled_fingers_stay_cancelled() {
     assert!(!events.iter().any(is_touch), "{events:?}");
     world.input(InputEvent::TouchDown { time, slot: 4, position: at(60.0, 60.0) });
     let events = world.client(a).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "the next touch arrives: {events:?}");
+    assert!(
+        events.iter().any(|event| matches!(event, ClientEvent::TouchDown { .. })),
+        "the next touch arrives: {events:?}"
+    );
 }

@@ -5,6 +5,6 @@ mod cancel;
 mod errors;
 mod fuzz;
 mod interrupt;
-mod life;
+mod lifetimes;
+mod paced_window;
 mod second_shot;
-mod stage;

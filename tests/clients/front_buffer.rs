@@ -12,10 +12,12 @@ use upbeat::protocol::late_latch;
 use upbeat_timing::time::{Instant, Span};
 use wayland_client::Proxy;
 
-use crate::fixture::content::{BLUE, GREEN, Heard};
-use crate::fixture::late_latch::{Canvas, Reason, Told, UpbeatFrontBufferV1, UpbeatLateLatchManagerV1};
+use crate::fixture::content::{BLUE, ContentEvent, GREEN};
+use crate::fixture::late_latch::{
+    FrontBufferEvent, Reason, UpbeatFrontBufferV1, UpbeatLateLatchManagerV1, WritableBuffer,
+};
 use crate::fixture::simulated::nothing;
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 
 const WINDOW: (i32, i32) = (220, 160);
 const INK: (i32, i32, i32, i32) = (80, 50, 60, 60);
@@ -31,26 +33,26 @@ const MEASURED: Span = Span::from_millis(1_500);
 const A_WHILE: Span = Span::from_millis(100);
 
 /// A window whose client writes into it while it is on screen.
-struct Stage {
-    world: World,
+struct FrontBufferWindow {
+    world: TestWorld,
     client: ClientIndex,
-    window: Toplevel,
-    canvas: Canvas,
+    window: TestToplevel,
+    canvas: WritableBuffer,
     front: UpbeatFrontBufferV1,
 }
 
-impl Stage {
+impl FrontBufferWindow {
     fn new(top: i32) -> Self {
         let options = OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..OutputOptions::default() };
-        let mut world = World::lit_on(options);
+        let mut world = TestWorld::rendered_on(options);
         late_latch::offer(&mut world.state, true);
-        front_buffer::switch(&mut world.state, true);
+        front_buffer::set_enabled(&mut world.state, true);
         let (client, window) = world.open("ink", WINDOW.0, WINDOW.1);
-        world.put("ink", (LEFT, top));
-        world.rest();
+        world.move_window("ink", (LEFT, top));
+        world.run_until_idle();
         let canvas = world.client(client).canvas(WINDOW, 0);
         let front = world.client(client).front_buffer(&window.surface);
-        let mut stage = Stage { world, client, window, canvas, front };
+        let mut stage = FrontBufferWindow { world, client, window, canvas, front };
         stage.share(INK);
         stage
     }
@@ -68,19 +70,22 @@ impl Stage {
         self.world.run_for(A_WHILE, &mut nothing);
     }
 
-    fn told(&mut self) -> Vec<Told> {
-        std::mem::take(&mut self.world.client(self.client).data.front)
+    fn take_front_buffer_events(&mut self) -> Vec<FrontBufferEvent> {
+        std::mem::take(&mut self.world.client(self.client).data.front_buffer_events)
     }
 
     /// The events since the last call, without `Scan`.
-    fn states(&mut self) -> Vec<Told> {
-        self.told().into_iter().filter(|told| !matches!(told, Told::Scan { .. })).collect()
+    fn take_events_without_scan(&mut self) -> Vec<FrontBufferEvent> {
+        self.take_front_buffer_events()
+            .into_iter()
+            .filter(|told| !matches!(told, FrontBufferEvent::Scan { .. }))
+            .collect()
     }
 
     /// Acknowledges the newest `inactive`, if any, so that the front buffer becomes active again.
-    fn renew(&mut self) {
-        let ended = self.world.client(self.client).data.front.iter().rev().find_map(|told| match told {
-            Told::Inactive(serial, _) => Some(*serial),
+    fn acknowledge_inactive(&mut self) {
+        let ended = self.world.client(self.client).data.front_buffer_events.iter().rev().find_map(|told| match told {
+            FrontBufferEvent::Inactive(serial, _) => Some(*serial),
             _ => None,
         });
         ended.into_iter().for_each(|serial| self.front.ack_inactive(serial));
@@ -104,7 +109,7 @@ impl Stage {
 }
 
 /// A pointer, and a client that writes the number of the newest event just ahead of the beam.
-struct Artist {
+struct BeamRacingClient {
     /// Times of the events, which are counted from 1.
     events: Vec<Instant>,
     interval: Span,
@@ -118,23 +123,25 @@ struct Artist {
     newest: u32,
 }
 
-impl Artist {
-    fn new(stage: &mut Stage) -> Self {
-        let told = stage.told();
+impl BeamRacingClient {
+    fn new(stage: &mut FrontBufferWindow) -> Self {
+        let told = stage.take_front_buffer_events();
         let scan = told.iter().rev().find_map(|told| match told {
-            Told::Scan { anchor, interval, line, first_line } => Some((*anchor, *interval, *line, *first_line)),
+            FrontBufferEvent::Scan { anchor, interval, line, first_line } => {
+                Some((*anchor, *interval, *line, *first_line))
+            }
             _ => None,
         });
         let (anchor, interval, line, first_line) = scan.unwrap_or_else(|| panic!("{told:?}"));
-        assert!(matches!(told.last(), Some(Told::Active(_))), "{told:?}");
+        assert!(matches!(told.last(), Some(FrontBufferEvent::Active(_))), "{told:?}");
         let read = anchor + line * i64::from(first_line);
         let now = stage.world.now();
         let next = read + interval * ((now - read).as_nanos() / interval.as_nanos() + 2);
-        Artist { events: vec![now], interval, spare: SPARE, writing: None, next, written: 0, newest: 0 }
+        BeamRacingClient { events: vec![now], interval, spare: SPARE, writing: None, next, written: 0, newest: 0 }
     }
 
     /// Does the actions that are due. Returns the time of the next.
-    fn act(&mut self, world: &mut World, canvas: &Canvas, front: &UpbeatFrontBufferV1) -> Instant {
+    fn act(&mut self, world: &mut TestWorld, canvas: &WritableBuffer, front: &UpbeatFrontBufferV1) -> Instant {
         let now = world.now();
         if *self.events.last().unwrap() + SAMPLE <= now {
             self.events.push(now);
@@ -157,8 +164,13 @@ impl Artist {
 }
 
 /// Runs pointer and client for `span`, calling `others` before each turn.
-fn run(stage: &mut Stage, artist: &mut Artist, span: Span, mut others: impl FnMut(&mut World)) {
-    let Stage { world, canvas, front, .. } = stage;
+fn run(
+    stage: &mut FrontBufferWindow,
+    artist: &mut BeamRacingClient,
+    span: Span,
+    mut others: impl FnMut(&mut TestWorld),
+) {
+    let FrontBufferWindow { world, canvas, front, .. } = stage;
     world.run_for(span, &mut |world| {
         others(world);
         Some(artist.act(world, canvas, front))
@@ -184,11 +196,11 @@ fn median(mut spans: Vec<Span>) -> Span {
 }
 
 #[test]
-fn event_to_row_is_the_same_at_every_height_and_told_is_what_was_seen() {
+fn event_to_row_latency_is_equal_at_every_height_and_light_events_match_the_display() {
     let bound = COST + Span::from_micros(300) + Span::from_millis(1) + INTERVAL / 2 + Span::from_millis(2);
     for top in [20, 280, 540] {
-        let mut stage = Stage::new(top);
-        let mut artist = Artist::new(&mut stage);
+        let mut stage = FrontBufferWindow::new(top);
+        let mut artist = BeamRacingClient::new(&mut stage);
         run(&mut stage, &mut artist, Span::from_millis(100), |_| {});
         let log = stage.probe(top);
         let (first, frames) = (artist.events.len(), stage.world.output(0).latches());
@@ -209,10 +221,15 @@ fn event_to_row_is_the_same_at_every_height_and_told_is_what_was_seen() {
         println!("at {top}: {row}, {age} old");
         assert!(row <= bound, "{row} at {top}");
         assert!(age <= COST + Span::from_millis(3), "{age} at {top}");
-        let told = stage.told();
-        assert!(!told.iter().any(|told| matches!(told, Told::Missed(_) | Told::Inactive(..))), "{told:?}");
-        let lights: Vec<Instant> =
-            told.iter().filter_map(|told| if let Told::Light(_, at) = told { Some(*at) } else { None }).collect();
+        let told = stage.take_front_buffer_events();
+        assert!(
+            !told.iter().any(|told| matches!(told, FrontBufferEvent::Missed(_) | FrontBufferEvent::Inactive(..))),
+            "{told:?}"
+        );
+        let lights: Vec<Instant> = told
+            .iter()
+            .filter_map(|told| if let FrontBufferEvent::Light(_, at) = told { Some(*at) } else { None })
+            .collect();
         assert!(lights.len() as u32 + 2 >= artist.written, "{} of {}", lights.len(), artist.written);
         let seen = samples.iter().skip(1).filter(|(_, light)| lights.contains(light)).count();
         assert!(seen + 2 >= samples.len(), "{seen} of {}", samples.len());
@@ -220,18 +237,18 @@ fn event_to_row_is_the_same_at_every_height_and_told_is_what_was_seen() {
 }
 
 #[test]
-fn while_others_move_no_older_picture_follows_a_newer_one() {
+fn front_buffer_shows_no_older_content_while_other_windows_draw() {
     for top in [20, 540] {
-        let mut stage = Stage::new(top);
+        let mut stage = FrontBufferWindow::new(top);
         let (other, window) = stage.world.open("other", 60, 60);
-        stage.world.put("other", (20, 20));
+        stage.world.move_window("other", (20, 20));
         stage.pass();
-        stage.renew();
-        let mut artist = Artist::new(&mut stage);
+        stage.acknowledge_inactive();
+        let mut artist = BeamRacingClient::new(&mut stage);
         let log = stage.probe(top);
         let mut frame = 0;
         run(&mut stage, &mut artist, MEASURED, |world| {
-            if frame == 0 || world.client(other).heard(Heard::Called(frame)) {
+            if frame == 0 || world.client(other).has_received(ContentEvent::Callback(frame)) {
                 frame += 1;
                 world.client(other).draw(&window.surface, frame, (60, 60), frame);
                 window.surface.commit();
@@ -242,7 +259,7 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
         assert_eq!((torn, stage.shared()), (0, 1));
         // A window is placed above: composition must show the newest pixels beside it, not older ones.
         stage.world.open_filled("above", (30, 30), GREEN);
-        stage.world.put("above", (LEFT + INK.0 + 20, top + INK.1 + 20));
+        stage.world.move_window("above", (LEFT + INK.0 + 20, top + INK.1 + 20));
         stage.pass();
         assert_eq!(stage.shared(), 0);
         let shown = stage.world.pixel(LEFT + INK.0 + 2, top + INK.1 + 2);
@@ -252,9 +269,9 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
 }
 
 #[test]
-fn who_does_not_keep_the_time_of_the_beam_tears_nothing_but_its_own() {
-    let mut stage = Stage::new(280);
-    let mut artist = Artist::new(&mut stage);
+fn client_that_misses_the_beam_tears_only_its_own_pixels() {
+    let mut stage = FrontBufferWindow::new(280);
+    let mut artist = BeamRacingClient::new(&mut stage);
     // The client writes while the beam is in the middle of the rectangle.
     artist.spare = -Span::from_micros(700);
     let log = stage.probe(280);
@@ -268,102 +285,118 @@ fn who_does_not_keep_the_time_of_the_beam_tears_nothing_but_its_own() {
     assert!(torn > 40, "{torn} of {all}");
     assert!(std::iter::from_fn(|| beside.pop()).count() <= 1);
     // No `Light` has a time before its write.
-    let lit = stage.told().iter().filter(|told| matches!(told, Told::Light(..))).count();
+    let lit =
+        stage.take_front_buffer_events().iter().filter(|told| matches!(told, FrontBufferEvent::Light(..))).count();
     assert!(lit > 80, "rows lit a refresh later: {lit}");
 }
 
 #[test]
-fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowledged() {
-    let mut stage = Stage::new(280);
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(1)], 1));
+fn sharing_ends_on_change_and_resumes_after_acknowledgement() {
+    let mut stage = FrontBufferWindow::new(280);
+    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![FrontBufferEvent::Active(1)], 1));
     // A window is placed above the front buffer.
     stage.world.open_filled("above", (40, 40), GREEN);
-    stage.world.put("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
+    stage.world.move_window("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
     stage.pass();
     // The window above opens with an animation, so either reason may come first.
-    let told = stage.states();
-    assert!(matches!(told[..], [Told::Inactive(1, Reason::Changed | Reason::Covered)]), "{told:?}");
+    let told = stage.take_events_without_scan();
+    assert!(matches!(told[..], [FrontBufferEvent::Inactive(1, Reason::Changed | Reason::Covered)]), "{told:?}");
     assert_eq!(stage.shared(), 0);
     stage.front.ack_inactive(1);
     stage.pass();
-    assert!(stage.states().iter().all(|told| *told == Told::Inactive(1, Reason::Covered)));
-    stage.world.put("above", (0, 0));
+    assert!(
+        stage.take_events_without_scan().iter().all(|told| *told == FrontBufferEvent::Inactive(1, Reason::Covered))
+    );
+    stage.world.move_window("above", (0, 0));
     stage.pass();
     // While the window above moves away, more events may arrive: check only the last.
-    assert_eq!((stage.states().last(), stage.shared()), (Some(&Told::Active(2)), 1));
-    stage.world.put("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
+    assert_eq!((stage.take_events_without_scan().last(), stage.shared()), (Some(&FrontBufferEvent::Active(2)), 1));
+    stage.world.move_window("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
     stage.pass();
-    let told = stage.states();
-    assert!(matches!(told[..], [Told::Inactive(2, Reason::Changed | Reason::Covered)]), "{told:?}");
-    stage.world.put("above", (0, 0));
+    let told = stage.take_events_without_scan();
+    assert!(matches!(told[..], [FrontBufferEvent::Inactive(2, Reason::Changed | Reason::Covered)]), "{told:?}");
+    stage.world.move_window("above", (0, 0));
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![], 0), "no sharing before the acknowledgement");
+    assert_eq!(
+        (stage.take_events_without_scan(), stage.shared()),
+        (vec![], 0),
+        "no sharing before the acknowledgement"
+    );
     stage.front.ack_inactive(7);
     stage.pass();
-    assert_eq!(stage.states(), []);
+    assert_eq!(stage.take_events_without_scan(), []);
     stage.front.ack_inactive(2);
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(3)], 1));
+    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![FrontBufferEvent::Active(3)], 1));
     // Moving the window ends sharing.
-    stage.world.put("ink", (LEFT + 10, 280));
+    stage.world.move_window("ink", (LEFT + 10, 280));
     stage.pass();
-    assert_eq!(stage.states(), [Told::Inactive(3, Reason::Changed)]);
+    assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Inactive(3, Reason::Changed)]);
     stage.front.ack_inactive(3);
     stage.pass();
-    assert_eq!(stage.states(), [Told::Active(4)]);
+    assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Active(4)]);
     // Another buffer ends sharing until the client requests it again.
     let window = stage.window.surface.clone();
     stage.world.client(stage.client).draw(&window, 5, WINDOW, BLUE);
     window.commit();
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(4, Reason::Buffer)], 0));
+    assert_eq!(
+        (stage.take_events_without_scan(), stage.shared()),
+        (vec![FrontBufferEvent::Inactive(4, Reason::Buffer)], 0)
+    );
     stage.front.ack_inactive(4);
     stage.pass();
-    assert_eq!(stage.states(), []);
+    assert_eq!(stage.take_events_without_scan(), []);
     stage.share(INK);
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(5)], 1));
+    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![FrontBufferEvent::Active(5)], 1));
     // A commit of the same buffer does not end sharing.
     window.attach(Some(&stage.canvas.buffer), 0, 0);
     window.damage_buffer(0, 0, 5, 5);
     window.commit();
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![], 1));
+    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![], 1));
     // The user switches front buffers off.
-    front_buffer::switch(&mut stage.world.state, false);
+    front_buffer::set_enabled(&mut stage.world.state, false);
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(5, Reason::Display)], 0));
-    front_buffer::switch(&mut stage.world.state, true);
+    assert_eq!(
+        (stage.take_events_without_scan(), stage.shared()),
+        (vec![FrontBufferEvent::Inactive(5, Reason::Display)], 0)
+    );
+    front_buffer::set_enabled(&mut stage.world.state, true);
     stage.front.ack_inactive(5);
     stage.pass();
-    assert_eq!(stage.states(), [Told::Active(6)]);
+    assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Active(6)]);
     // Destroying the object ends sharing.
     stage.front.destroy();
     stage.pass();
     assert_eq!((stage.shared(), stage.error()), (0, None));
     stage.front = stage.world.client(stage.client).front_buffer(&window);
     stage.share(INK);
-    assert_eq!(stage.states(), [Told::Active(1)]);
+    assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Active(1)]);
 }
 
 #[test]
-fn a_screen_that_goes_dark_or_changes_its_mode_or_is_unplugged_shares_nothing() {
-    let mut stage = Stage::new(280);
-    assert_eq!(stage.states(), [Told::Active(1)]);
+fn sharing_ends_when_the_output_is_off_changes_mode_or_is_unplugged() {
+    let mut stage = FrontBufferWindow::new(280);
+    assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Active(1)]);
     let id = stage.world.output(0).id();
     power::set(&mut stage.world.state, id, false);
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(1, Reason::Hidden)], 0));
+    assert_eq!(
+        (stage.take_events_without_scan(), stage.shared()),
+        (vec![FrontBufferEvent::Inactive(1, Reason::Hidden)], 0)
+    );
     stage.front.ack_inactive(1);
     power::set(&mut stage.world.state, id, true);
     stage.pass();
-    assert_eq!(stage.states(), [Told::Active(2)]);
+    assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Active(2)]);
     stage.world.set_refresh("TEST-1", 75_000);
     stage.pass();
-    let told = stage.states();
-    assert!(matches!(told[..], [Told::Inactive(2, _)]), "{told:?}");
+    let told = stage.take_events_without_scan();
+    assert!(matches!(told[..], [FrontBufferEvent::Inactive(2, _)]), "{told:?}");
     stage.front.ack_inactive(2);
     stage.pass();
-    assert_eq!(stage.states(), [Told::Active(3)]);
+    assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Active(3)]);
     // A screenshot shows the newest pixels.
     stage.canvas.fill(INK, GREEN);
     stage.pass();
@@ -378,47 +411,50 @@ fn a_screen_that_goes_dark_or_changes_its_mode_or_is_unplugged_shares_nothing() 
 }
 
 #[test]
-fn what_is_turned_scaled_or_see_through_is_not_shared() {
-    let mut stage = Stage::new(280);
-    stage.told();
+fn scaled_surface_is_not_shared() {
+    let mut stage = FrontBufferWindow::new(280);
+    stage.take_front_buffer_events();
     stage.window.surface.set_buffer_scale(2);
     stage.share(INK);
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(1, Reason::Changed)], 0));
+    assert_eq!(
+        (stage.take_events_without_scan(), stage.shared()),
+        (vec![FrontBufferEvent::Inactive(1, Reason::Changed)], 0)
+    );
     stage.window.surface.set_buffer_scale(1);
     stage.front.ack_inactive(1);
     stage.share(INK);
-    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(2)], 1));
+    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![FrontBufferEvent::Active(2)], 1));
 }
 
 #[test]
-fn a_rectangle_lies_inside_of_its_buffer_and_a_surface_has_one_front_buffer() {
+fn shared_rectangle_outside_its_buffer_and_second_front_buffer_are_errors() {
     let name = UpbeatFrontBufferV1::interface().name;
     for rect in [(0, 0, 0, 5), (0, 0, 5, -1), (-1, 0, 5, 5), (i32::MIN, 0, i32::MAX, 1)] {
-        let mut stage = Stage::new(280);
+        let mut stage = FrontBufferWindow::new(280);
         stage.front.share(rect.0, rect.1, rect.2, rect.3);
         assert_eq!(stage.error(), Some((name.to_owned(), 0)), "{rect:?}");
         assert_eq!(stage.shared(), 0);
     }
     for rect in [(0, 0, WINDOW.0 + 1, 5), (i32::MAX, 3, i32::MAX, 1), (5, 5, WINDOW.0, 1), (0, WINDOW.1, 1, 1)] {
-        let mut stage = Stage::new(280);
+        let mut stage = FrontBufferWindow::new(280);
         stage.front.ack_inactive(1);
         stage.share(rect);
         assert_eq!(stage.error(), Some((name.to_owned(), 0)), "{rect:?}");
         assert_eq!(stage.shared(), 0);
     }
-    let mut stage = Stage::new(280);
+    let mut stage = FrontBufferWindow::new(280);
     let surface = stage.window.surface.clone();
     let _ = stage.world.client(stage.client).front_buffer(&surface);
     assert_eq!(stage.error(), Some((UpbeatLateLatchManagerV1::interface().name.to_owned(), 0)));
 }
 
 #[test]
-fn a_pool_that_is_shrunk_while_it_is_read_is_its_clients_error() {
-    let mut stage = Stage::new(280);
+fn shrinking_a_shared_pool_is_a_protocol_error() {
+    let mut stage = FrontBufferWindow::new(280);
     let (other, window) = stage.world.open_filled("other", (60, 60), BLUE);
-    stage.world.put("other", (20, 20));
+    stage.world.move_window("other", (20, 20));
     stage.pass();
-    stage.renew();
+    stage.acknowledge_inactive();
     stage.canvas.file.set_len(0).unwrap();
     assert_eq!(stage.error().map(|(interface, _)| interface), Some("wl_buffer".to_owned()));
     // The error answers no request of the client, so the client ends only when it closes its connection.
@@ -433,13 +469,13 @@ fn a_pool_that_is_shrunk_while_it_is_read_is_its_clients_error() {
 }
 
 #[test]
-fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
+fn random_front_buffer_requests_leave_the_session_running() {
     for seed in 0..12 {
         println!("seed {seed}");
         let mut rng = StdRng::seed_from_u64(seed);
-        let mut stage = Stage::new(280);
+        let mut stage = FrontBufferWindow::new(280);
         let (above, _) = stage.world.open_filled("above", (40, 40), GREEN);
-        stage.world.put("above", (0, 0));
+        stage.world.move_window("above", (0, 0));
         let window = stage.window.surface.clone();
         for step in 0..60_u32 {
             match rng.random_range(0..12) {
@@ -467,9 +503,11 @@ fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
                     stage.front.destroy();
                     stage.front = stage.world.client(stage.client).front_buffer(&window);
                 }
-                8 => stage.world.put("above", (LEFT + rng.random_range(0..200), 280 + rng.random_range(0..100))),
+                8 => {
+                    stage.world.move_window("above", (LEFT + rng.random_range(0..200), 280 + rng.random_range(0..100)))
+                }
                 9 if stage.world.stack().iter().any(|title| title == "ink") => {
-                    stage.world.put("ink", (LEFT + rng.random_range(-9..9), 280))
+                    stage.world.move_window("ink", (LEFT + rng.random_range(-9..9), 280))
                 }
                 10 => {
                     window.attach(None, 0, 0);
@@ -494,6 +532,6 @@ fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
         assert_eq!(stage.shared(), 0, "seed {seed}");
         assert!(stage.world.client(above).error.is_none());
         // The front buffer causes no more wake-ups.
-        stage.world.rest();
+        stage.world.run_until_idle();
     }
 }

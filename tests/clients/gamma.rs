@@ -12,12 +12,12 @@ use wayland_protocols_wlr::gamma_control::v1::client::zwlr_gamma_control_manager
 };
 use wayland_protocols_wlr::gamma_control::v1::client::zwlr_gamma_control_v1::{self, ZwlrGammaControlV1};
 
-use crate::fixture::client::Data;
-use crate::fixture::{ClientIndex, Event, World};
+use crate::fixture::client::TestClientState;
+use crate::fixture::{ClientEvent, ClientIndex, TestWorld};
 
 const SIZE: u32 = 4;
 
-impl Dispatch<ZwlrGammaControlManagerV1, ()> for Data {
+impl Dispatch<ZwlrGammaControlManagerV1, ()> for TestClientState {
     fn event(
         _: &mut Self,
         _: &ZwlrGammaControlManagerV1,
@@ -29,7 +29,7 @@ impl Dispatch<ZwlrGammaControlManagerV1, ()> for Data {
     }
 }
 
-impl Dispatch<ZwlrGammaControlV1, ()> for Data {
+impl Dispatch<ZwlrGammaControlV1, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ZwlrGammaControlV1,
@@ -38,30 +38,30 @@ impl Dispatch<ZwlrGammaControlV1, ()> for Data {
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
-        data.events.push(Event::Told(match event {
+        data.events.push(ClientEvent::InWords(match event {
             zwlr_gamma_control_v1::Event::GammaSize { size } => format!("size {size}"),
             _ => "failed".to_owned(),
         }));
     }
 }
 
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+fn words_since_last_call(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
     world.settle();
-    let told = |event| if let Event::Told(what) = event { Some(what) } else { None };
+    let told = |event| if let ClientEvent::InWords(what) = event { Some(what) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-impl World {
+impl TestWorld {
     fn frames(&self) -> usize {
         self.state.outputs.states().next().unwrap().records().iter().count()
     }
 }
 
-fn with_a_table() -> World {
-    World::lit_on(OutputOptions { gamma: Some(SIZE), ..OutputOptions::default() })
+fn with_a_table() -> TestWorld {
+    TestWorld::rendered_on(OutputOptions { gamma: Some(SIZE), ..OutputOptions::default() })
 }
 
-fn ask(world: &mut World, client: ClientIndex) -> ZwlrGammaControlV1 {
+fn request_gamma_control(world: &mut TestWorld, client: ClientIndex) -> ZwlrGammaControlV1 {
     let client = world.client(client);
     let output = client.bind::<WlOutput>();
     client.bind::<ZwlrGammaControlManagerV1>().get_gamma_control(&output, &client.handle(), ())
@@ -81,22 +81,22 @@ fn file(values: usize) -> OwnedFd {
 }
 
 #[test]
-fn a_display_without_a_table_fails_who_asks() {
-    let mut world = World::new();
+fn gamma_control_of_a_display_without_a_table_fails() {
+    let mut world = TestWorld::new();
     let client = world.connect();
-    let control = ask(&mut world, client);
-    assert_eq!(told(&mut world, client), ["failed"]);
+    let control = request_gamma_control(&mut world, client);
+    assert_eq!(words_since_last_call(&mut world, client), ["failed"]);
     control.set_gamma(file(12).as_fd());
-    assert!(told(&mut world, client).is_empty(), "the object is inert");
-    assert!(!world.client(client).is_gone());
+    assert!(words_since_last_call(&mut world, client).is_empty(), "the object is inert");
+    assert!(!world.client(client).is_disconnected());
 }
 
 #[test]
-fn a_ramp_is_shown_until_its_client_goes() {
+fn gamma_ramp_is_reset_when_its_client_disconnects() {
     let mut world = with_a_table();
     let client = world.connect();
-    let control = ask(&mut world, client);
-    assert_eq!(told(&mut world, client), ["size 4"]);
+    let control = request_gamma_control(&mut world, client);
+    assert_eq!(words_since_last_call(&mut world, client), ["size 4"]);
     assert_eq!(world.gamma(), None);
     control.set_gamma(file(12).as_fd());
     world.settle();
@@ -107,39 +107,39 @@ fn a_ramp_is_shown_until_its_client_goes() {
 }
 
 #[test]
-fn a_display_without_motion_is_drawn_once_for_a_new_ramp() {
+fn idle_display_draws_one_frame_for_a_new_gamma_ramp() {
     let mut world = with_a_table();
     let client = world.connect();
-    let control = ask(&mut world, client);
+    let control = request_gamma_control(&mut world, client);
     world.settle();
-    world.rest();
+    world.run_until_idle();
     let before = world.frames();
     control.set_gamma(file(12).as_fd());
-    world.until("a frame for the ramp", |world| world.frames() > before);
-    world.rest();
+    world.run_until("a frame for the ramp", |world| world.frames() > before);
+    world.run_until_idle();
     assert_eq!(world.frames(), before + 1);
 }
 
 #[test]
-fn a_second_client_fails_until_the_first_lets_go() {
+fn second_gamma_control_fails_until_the_first_is_destroyed() {
     let mut world = with_a_table();
     let (first, second) = (world.connect(), world.connect());
-    let held = ask(&mut world, first);
+    let held = request_gamma_control(&mut world, first);
     world.settle();
-    ask(&mut world, second);
-    assert_eq!(told(&mut world, second), ["failed"]);
+    request_gamma_control(&mut world, second);
+    assert_eq!(words_since_last_call(&mut world, second), ["failed"]);
     held.destroy();
     world.settle();
-    ask(&mut world, second);
-    assert_eq!(told(&mut world, second), ["size 4"]);
+    request_gamma_control(&mut world, second);
+    assert_eq!(words_since_last_call(&mut world, second), ["size 4"]);
 }
 
 #[test]
-fn a_file_of_another_length_is_a_protocol_error() {
+fn gamma_file_of_wrong_length_is_a_protocol_error() {
     for values in [0, 11, 13] {
         let mut world = with_a_table();
         let client = world.connect();
-        let control = ask(&mut world, client);
+        let control = request_gamma_control(&mut world, client);
         world.settle();
         control.set_gamma(file(values).as_fd());
         world.settle();
@@ -150,24 +150,24 @@ fn a_file_of_another_length_is_a_protocol_error() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_holds_nobody_up() {
+fn gamma_pipe_without_data_does_not_block_the_session() {
     let mut world = with_a_table();
     let client = world.connect();
-    let control = ask(&mut world, client);
+    let control = request_gamma_control(&mut world, client);
     world.settle();
     let (reader, _writer) = rustix::pipe::pipe().unwrap();
     control.set_gamma(reader.as_fd());
     world.settle();
-    assert!(world.client(client).is_gone());
+    assert!(world.client(client).is_disconnected());
 }
 
 #[test]
-fn an_unplugged_display_takes_its_ramp_along() {
+fn unplugging_a_display_fails_its_gamma_control() {
     let mut world = with_a_table();
     let client = world.connect();
-    ask(&mut world, client);
+    request_gamma_control(&mut world, client);
     world.settle();
     world.client(client).take_events();
     world.unplug("TEST-1");
-    assert_eq!(told(&mut world, client), ["failed"]);
+    assert_eq!(words_since_last_call(&mut world, client), ["failed"]);
 }

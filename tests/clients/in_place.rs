@@ -7,8 +7,8 @@ use upbeat::output::in_place;
 use upbeat_timing::time::{Instant, Span};
 use wayland_client::protocol::wl_shm::Format;
 
-use crate::fixture::content::Heard;
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::content::ContentEvent;
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 
 /// Size of the window, and its rectangle that changes: within 200 × 200 pixels around the pointer.
 const WINDOW: (i32, i32) = (220, 160);
@@ -23,15 +23,15 @@ const WARM_UP: Span = Span::from_millis(600);
 const MEASURED: Span = Span::from_millis(1_500);
 
 /// A session whose client draws the number of the newest pointer event at the pointer.
-struct Ink {
-    world: World,
-    artist: Artist,
+struct InPlaceSession {
+    world: TestWorld,
+    artist: InPlaceClient,
 }
 
 /// The pointer and the client that draws at it.
-struct Artist {
+struct InPlaceClient {
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     corner: (i32, i32),
     /// Times of the events, which are counted from 1.
     events: Vec<Instant>,
@@ -46,24 +46,32 @@ fn options() -> OutputOptions {
     OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..OutputOptions::default() }
 }
 
-impl Ink {
+impl InPlaceSession {
     fn new(top: i32, on: bool) -> Self {
-        let mut world = World::lit_on(options());
-        in_place::switch(&mut world.state, on);
+        let mut world = TestWorld::rendered_on(options());
+        in_place::set_enabled(&mut world.state, on);
         let (client, window) = world.open("ink", WINDOW.0, WINDOW.1);
         let corner = (400, top);
-        world.put("ink", corner);
-        world.rest();
-        let mut artist =
-            Artist { client, window, corner, events: Vec::new(), cost: COST, frames: 0, drawing: None, called: 0 };
+        world.move_window("ink", corner);
+        world.run_until_idle();
+        let mut artist = InPlaceClient {
+            client,
+            window,
+            corner,
+            events: Vec::new(),
+            cost: COST,
+            frames: 0,
+            drawing: None,
+            called: 0,
+        };
         artist.sample(&mut world);
         artist.draw(&mut world, 1);
-        Ink { world, artist }
+        InPlaceSession { world, artist }
     }
 
     /// Moves the pointer and lets the client draw for `span`.
     fn run(&mut self, span: Span) {
-        let Ink { world, artist } = self;
+        let InPlaceSession { world, artist } = self;
         world.run_for(span, &mut |world| Some(artist.act(world)));
     }
 
@@ -72,7 +80,7 @@ impl Ink {
         self.world.probe((corner.0 + x + 2, corner.1 + y, 2, height))
     }
 
-    fn counts(&self) -> in_place::Counts {
+    fn counts(&self) -> in_place::InPlaceCounts {
         self.world.output(0).in_place().counts()
     }
 
@@ -94,9 +102,9 @@ impl Ink {
     }
 }
 
-impl Artist {
+impl InPlaceClient {
     /// Moves the pointer slightly in the rectangle that changes.
-    fn sample(&mut self, world: &mut World) {
+    fn sample(&mut self, world: &mut TestWorld) {
         self.events.push(world.now());
         let tremble = f64::from(self.events.len() as u32 % 3);
         let (x, y, width, height) = INK;
@@ -104,7 +112,7 @@ impl Artist {
         world.point(f64::from(place.0) + tremble, f64::from(place.1));
     }
 
-    fn draw(&mut self, world: &mut World, event: u32) {
+    fn draw(&mut self, world: &mut TestWorld, event: u32) {
         self.frames += 1;
         let (x, y, width, height) = INK;
         let inside = |at: i32| {
@@ -113,15 +121,15 @@ impl Artist {
         };
         let pixels: Vec<u32> = (0..WINDOW.0 * WINDOW.1).map(|at| if inside(at) { event } else { 0x20_2020 }).collect();
         let client = world.client(self.client);
-        let buffer = client.picture(self.frames, Format::Xrgb8888, WINDOW.0, WINDOW.1, &pixels);
+        let buffer = client.buffer_of_pixels(self.frames, Format::Xrgb8888, WINDOW.0, WINDOW.1, &pixels);
         self.window.surface.attach(Some(&buffer), 0, 0);
         self.window.surface.damage_buffer(x, y, width, height);
-        client.ask(&self.window.surface, self.frames);
+        client.request_feedback(&self.window.surface, self.frames);
         self.window.surface.commit();
     }
 
     /// Does the actions that are due. Returns the time of the next.
-    fn act(&mut self, world: &mut World) -> Instant {
+    fn act(&mut self, world: &mut TestWorld) -> Instant {
         let now = world.now();
         if self.drawing.is_some_and(|(_, done)| done <= now)
             && let Some((event, _)) = self.drawing.take()
@@ -131,7 +139,7 @@ impl Artist {
         if *self.events.last().unwrap() + SAMPLE <= now {
             self.sample(world);
         }
-        let called = world.client(self.client).count(|heard| matches!(heard, Heard::Called(_)));
+        let called = world.client(self.client).count_content_events(|heard| matches!(heard, ContentEvent::Callback(_)));
         if called > self.called && self.drawing.is_none() {
             self.called = called;
             self.drawing = Some((self.events.len() as u32, now + self.cost));
@@ -147,7 +155,7 @@ fn median(mut spans: Vec<Span>) -> Span {
 }
 
 /// The median time from an event to its row, and the median age of rows when lit.
-fn figures(ink: &mut Ink) -> (Span, Span) {
+fn figures(ink: &mut InPlaceSession) -> (Span, Span) {
     ink.run(WARM_UP);
     let first = ink.artist.events.len() as u32 + 1;
     let samples = ink.samples(MEASURED);
@@ -163,10 +171,10 @@ fn figures(ink: &mut Ink) -> (Span, Span) {
 }
 
 #[test]
-fn event_to_row_is_the_same_at_every_height_and_far_below_that_of_whole_pictures() {
+fn in_place_event_to_row_latency_is_low_at_every_height() {
     let bound = COST + Span::from_micros(300) + Span::from_millis(1) + INTERVAL / 2 + Span::from_millis(2);
     for top in [20, 280, 540] {
-        let (mut with, mut without) = (Ink::new(top, true), Ink::new(top, false));
+        let (mut with, mut without) = (InPlaceSession::new(top, true), InPlaceSession::new(top, false));
         let (row, age) = figures(&mut with);
         let (whole_row, whole_age) = figures(&mut without);
         println!("at {top}: {row} and {age} in place, {whole_row} and {whole_age} in whole pictures");
@@ -178,13 +186,13 @@ fn event_to_row_is_the_same_at_every_height_and_far_below_that_of_whole_pictures
         assert!(whole_age - age >= way - Span::from_millis(1), "{whole_age} and {age} at {top}");
         let counts = with.counts();
         assert!(counts.lit > 100 && counts.torn == 0, "{counts:?}");
-        assert_eq!(without.counts(), in_place::Counts::default());
+        assert_eq!(without.counts(), in_place::InPlaceCounts::default());
     }
 }
 
 #[test]
-fn feedback_has_the_time_of_the_row_and_the_next_callback_comes_for_the_next_row() {
-    let mut ink = Ink::new(540, true);
+fn in_place_feedback_has_the_time_of_the_row() {
+    let mut ink = InPlaceSession::new(540, true);
     ink.run(WARM_UP);
     let log = ink.probe();
     ink.run(Span::from_millis(300));
@@ -198,19 +206,19 @@ fn feedback_has_the_time_of_the_row_and_the_next_callback_comes_for_the_next_row
     }
 }
 
-fn light_of(ink: &mut Ink, frame: u32) -> Option<Instant> {
+fn light_of(ink: &mut InPlaceSession, frame: u32) -> Option<Instant> {
     let client = ink.artist.client;
     ink.world.client(client).light(frame).map(|(time, _)| time)
 }
 
 #[test]
-fn what_is_far_from_the_hand_or_below_another_window_or_paced_by_the_refresh_is_composed() {
-    let written = |ink: &mut Ink| {
+fn changes_far_from_the_pointer_or_covered_or_paced_by_vsync_are_composed() {
+    let written = |ink: &mut InPlaceSession| {
         let before = ink.counts();
         ink.run(Span::from_millis(200));
         ink.counts().lit - before.lit
     };
-    let mut ink = Ink::new(280, true);
+    let mut ink = InPlaceSession::new(280, true);
     ink.run(WARM_UP);
     assert!(written(&mut ink) > 8);
     // The pointer moves away.
@@ -220,33 +228,33 @@ fn what_is_far_from_the_hand_or_below_another_window_or_paced_by_the_refresh_is_
     assert!(written(&mut ink) > 8);
     // A window is placed above.
     ink.world.open("above", 40, 40);
-    ink.world.put("above", (400 + INK.0 + 10, 280 + INK.1 + 10));
-    ink.world.rest();
+    ink.world.move_window("above", (400 + INK.0 + 10, 280 + INK.1 + 10));
+    ink.world.run_until_idle();
     assert!(written(&mut ink) <= 1, "more than the write in progress");
-    ink.world.put("above", (0, 0));
-    ink.world.rest();
+    ink.world.move_window("above", (0, 0));
+    ink.world.run_until_idle();
     assert!(written(&mut ink) > 8);
-    in_place::switch(&mut ink.world.state, false);
+    in_place::set_enabled(&mut ink.world.state, false);
     assert!(written(&mut ink) <= 1, "more than the write in progress");
-    in_place::switch(&mut ink.world.state, true);
+    in_place::set_enabled(&mut ink.world.state, true);
     ink.world.state.outputs.rules_mut().set_default(upbeat_timing::pacing::PacingWish::Vsync);
-    ink.world.state.outputs.rules_mut().changed();
+    ink.world.state.outputs.rules_mut().mark_all_stale();
     assert!(written(&mut ink) <= 1, "more than the write in progress");
 }
 
 #[test]
-fn while_others_move_no_older_picture_follows_a_newer_one() {
+fn in_place_writes_show_no_older_content_while_other_windows_draw() {
     for top in [20, 280, 540] {
-        let mut ink = Ink::new(top, true);
+        let mut ink = InPlaceSession::new(top, true);
         let (other, window) = ink.world.open("other", 60, 60);
-        ink.world.put("other", (20, 20));
+        ink.world.move_window("other", (20, 20));
         ink.run(WARM_UP);
         let log = ink.probe();
         let mut frame = 0;
-        let Ink { world, artist } = &mut ink;
+        let InPlaceSession { world, artist } = &mut ink;
         world.run_for(MEASURED, &mut |world| {
             // The other client draws for every refresh, so that every refresh composes a whole frame.
-            if frame == 0 || world.client(other).heard(Heard::Called(frame)) {
+            if frame == 0 || world.client(other).has_received(ContentEvent::Callback(frame)) {
                 frame += 1;
                 world.client(other).draw(&window.surface, frame, (60, 60), frame);
                 window.surface.commit();

@@ -7,43 +7,43 @@ use upbeat::backend::headless::record::ProbeLog;
 use upbeat::config::Config;
 use upbeat::output::in_place;
 use upbeat::protocol::late_latch;
-use upbeat::session::settings;
+use upbeat::session::apply_config;
 use upbeat_timing::time::{Instant, Span};
 use wayland_client::Proxy;
 use wayland_client::protocol::wl_surface::WlSurface;
 
 use crate::fixture::content::{BLUE, GREEN, RED};
 use crate::fixture::late_latch::{Means, UpbeatFollowerV1, UpbeatLateLatchManagerV1};
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 
 const WINDOW: (i32, i32) = (400, 300);
 const CORNER: (i32, i32) = (100, 100);
 /// Size of the follower (a square), and the pixel of it that is held at the pointer.
 const SIZE: i32 = 11;
 const ANCHOR: i32 = 5;
-/// The pointer of [`hurry`] is back at its first position after this number of pixels.
+/// The pointer of [`move_pointer_each_millisecond`] is back at its first position after this number of pixels.
 const ROUND: i32 = 350;
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 
 /// A window with a subsurface that follows the pointer.
-struct Stage {
-    world: World,
+struct FollowerStage {
+    world: TestWorld,
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     part: WlSurface,
     follower: UpbeatFollowerV1,
 }
 
-impl Stage {
+impl FollowerStage {
     fn new() -> Self {
-        Stage::on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() })
+        FollowerStage::on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() })
     }
 
     fn on(options: OutputOptions) -> Self {
-        let mut world = World::lit_on(options);
+        let mut world = TestWorld::rendered_on(options);
         late_latch::offer(&mut world.state, true);
         let (client, window) = world.open_filled("a", WINDOW, BLUE);
-        world.put("a", CORNER);
+        world.move_window("a", CORNER);
         let (part, subsurface) = world.client(client).subsurface(&window.surface);
         subsurface.set_position(1, 1);
         world.client(client).draw(&part, 2, (SIZE, SIZE), RED);
@@ -51,68 +51,68 @@ impl Stage {
         window.surface.commit();
         let follower = world.client(client).follower(&part);
         follower.set_anchor(ANCHOR, ANCHOR);
-        world.rest();
-        Stage { world, client, window, part, follower }
+        world.run_until_idle();
+        FollowerStage { world, client, window, part, follower }
     }
 
     /// Centre of the follower on the screen, found from pixels.
-    fn seen_at(&self) -> Option<(i32, i32)> {
+    fn visible_center(&self) -> Option<(i32, i32)> {
         let picture = self.world.picture();
         let first = picture.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)? as i32;
         Some((first % picture.width + SIZE / 2, first / picture.width + SIZE / 2))
     }
 
     fn means(&mut self) -> Vec<Means> {
-        std::mem::take(&mut self.world.client(self.client).data.means)
+        std::mem::take(&mut self.world.client(self.client).data.follower_means)
     }
 
     fn point(&mut self, x: i32, y: i32) {
         self.world.point(f64::from(x), f64::from(y));
-        self.world.rest();
+        self.world.run_until_idle();
     }
 }
 
 const OWN_PLACE: (i32, i32) = (CORNER.0 + 1 + SIZE / 2, CORNER.1 + 1 + SIZE / 2);
 
 #[test]
-fn what_follows_is_where_the_pointer_is_while_that_is_on_its_window() {
-    let mut stage = Stage::new();
-    assert_eq!((stage.seen_at(), stage.means()), (Some(OWN_PLACE), vec![Means::None]));
+fn follower_is_at_the_pointer_while_the_pointer_is_on_its_window() {
+    let mut stage = FollowerStage::new();
+    assert_eq!((stage.visible_center(), stage.means()), (Some(OWN_PLACE), vec![Means::None]));
     stage.point(250, 220);
-    assert_eq!((stage.seen_at(), stage.means()), (Some((250, 220)), vec![Means::Composed]));
+    assert_eq!((stage.visible_center(), stage.means()), (Some((250, 220)), vec![Means::Composed]));
     stage.point(251, 160);
-    assert_eq!((stage.seen_at(), stage.means()), (Some((251, 160)), vec![]));
+    assert_eq!((stage.visible_center(), stage.means()), (Some((251, 160)), vec![]));
     // The window moves and the pointer stays.
-    stage.world.put("a", (120, 110));
+    stage.world.move_window("a", (120, 110));
     stage.point(251, 160);
-    assert_eq!(stage.seen_at(), Some((251, 160)));
-    stage.world.put("a", CORNER);
+    assert_eq!(stage.visible_center(), Some((251, 160)));
+    stage.world.move_window("a", CORNER);
     // The pointer is beside the window.
     stage.point(700, 600);
-    assert_eq!((stage.seen_at(), stage.means()), (Some(OWN_PLACE), vec![Means::None]));
+    assert_eq!((stage.visible_center(), stage.means()), (Some(OWN_PLACE), vec![Means::None]));
     // The pointer is on another window, which lies above.
     stage.point(250, 220);
     stage.world.open_filled("above", (60, 60), GREEN);
-    stage.world.put("above", (300, 300));
+    stage.world.move_window("above", (300, 300));
     stage.point(310, 310);
-    assert_eq!((stage.seen_at(), stage.means()), (Some(OWN_PLACE), vec![Means::Composed, Means::None]));
+    assert_eq!((stage.visible_center(), stage.means()), (Some(OWN_PLACE), vec![Means::Composed, Means::None]));
 }
 
 #[test]
-fn what_is_let_go_is_where_its_subsurface_is() {
-    let mut stage = Stage::new();
+fn destroyed_follower_returns_to_its_subsurface_position() {
+    let mut stage = FollowerStage::new();
     stage.point(250, 220);
-    assert_eq!(stage.seen_at(), Some((250, 220)));
+    assert_eq!(stage.visible_center(), Some((250, 220)));
     stage.follower.destroy();
-    stage.world.rest();
-    assert_eq!(stage.seen_at(), Some(OWN_PLACE));
+    stage.world.run_until_idle();
+    assert_eq!(stage.visible_center(), Some(OWN_PLACE));
     // The subsurface can get a follower again.
     stage.follower = stage.world.client(stage.client).follower(&stage.part);
     stage.point(260, 230);
-    assert_eq!(stage.seen_at(), Some((260 + ANCHOR, 230 + ANCHOR)), "held by its corner");
+    assert_eq!(stage.visible_center(), Some((260 + ANCHOR, 230 + ANCHOR)), "held by its corner");
     stage.part.destroy();
     stage.point(270, 230);
-    assert_eq!(stage.seen_at(), None);
+    assert_eq!(stage.visible_center(), None);
     // The surface of this follower is gone.
     stage.follower.set_anchor(3, 3);
     let window = stage.window.surface.clone();
@@ -125,22 +125,22 @@ fn what_is_let_go_is_where_its_subsurface_is() {
 }
 
 #[test]
-fn a_pointer_that_was_released_leads_nobody() {
-    let mut stage = Stage::new();
+fn follower_of_a_released_pointer_stays_at_its_subsurface_position() {
+    let mut stage = FollowerStage::new();
     stage.world.client(stage.client).globals().pointer().release();
     stage.point(250, 220);
-    assert_eq!(stage.seen_at(), Some(OWN_PLACE));
+    assert_eq!(stage.visible_center(), Some(OWN_PLACE));
 }
 
 #[test]
-fn a_follower_is_one_subsurface_once() {
+fn follower_of_a_root_surface_and_second_follower_are_errors() {
     let error = |code| Some((UpbeatLateLatchManagerV1::interface().name.to_owned(), code));
-    let mut stage = Stage::new();
+    let mut stage = FollowerStage::new();
     let root = stage.window.surface.clone();
     stage.world.client(stage.client).follower(&root);
     stage.world.settle();
     assert_eq!(stage.world.client(stage.client).error, error(1));
-    let mut stage = Stage::new();
+    let mut stage = FollowerStage::new();
     let part = stage.part.clone();
     stage.world.client(stage.client).follower(&part);
     stage.world.settle();
@@ -148,24 +148,24 @@ fn a_follower_is_one_subsurface_once() {
 }
 
 #[test]
-fn followers_are_offered_where_the_configuration_says_so() {
-    let mut world = World::lit();
+fn late_latch_global_is_offered_by_configuration() {
+    let mut world = TestWorld::rendered();
     let client = world.connect();
     let name = UpbeatLateLatchManagerV1::interface().name;
-    let is_offered = |world: &mut World| {
+    let is_offered = |world: &mut TestWorld| {
         world.settle();
         world.client(client).data.globals.iter().any(|(_, interface, _)| interface == name)
     };
     assert!(!is_offered(&mut world), "not offered unless the configuration says so");
     let mut with = Config::default();
     with.late_latch.followers = true;
-    settings::apply(&mut world.state, Some(&Config::default()), &with).unwrap();
+    apply_config::apply(&mut world.state, Some(&Config::default()), &with).unwrap();
     assert!(is_offered(&mut world));
 }
 
 /// Moves the pointer one pixel to the right every millisecond; at the end of a round it jumps back. Returns the time of
 /// each move.
-fn hurry(stage: &mut Stage, y: i32, span: Span) -> Vec<Instant> {
+fn move_pointer_each_millisecond(stage: &mut FollowerStage, y: i32, span: Span) -> Vec<Instant> {
     let moves = Cell::new(Vec::<Instant>::new());
     stage.world.run_for(span, &mut |world| {
         let mut known = moves.take();
@@ -201,12 +201,12 @@ fn ages(log: &ProbeLog, moves: &[Instant]) -> Vec<Span> {
 /// Median age of the shown position at its light, while the pointer moves one pixel every millisecond and the client
 /// sleeps.
 #[test]
-fn what_follows_is_as_new_as_the_latch_allows() {
-    let mut stage = Stage::new();
+fn follower_position_is_as_new_as_the_latch() {
+    let mut stage = FollowerStage::new();
     let y = 220;
     let log = stage.world.probe((CORNER.0, y, WINDOW.0, 1));
-    let told = stage.world.client(stage.client).count(|_| true);
-    let moves = hurry(&mut stage, y, Span::from_millis(600));
+    let told = stage.world.client(stage.client).count_content_events(|_| true);
+    let moves = move_pointer_each_millisecond(&mut stage, y, Span::from_millis(600));
     let ages = ages(&log, &moves);
     assert!(ages.len() > 30, "a picture for nearly every refresh: {}", ages.len());
     let (median, way) = (ages[ages.len() / 2], Span::from_millis(16).scale(i64::from(y), 720));
@@ -215,22 +215,22 @@ fn what_follows_is_as_new_as_the_latch_allows() {
     // refresh or more.
     assert!(median <= way + Span::from_micros(667) + Span::from_millis(3), "{median}");
     assert!(median < way + INTERVAL / 2);
-    assert_eq!(stage.world.client(stage.client).count(|_| true), told, "the client was woken");
+    assert_eq!(stage.world.client(stage.client).count_content_events(|_| true), told, "the client was woken");
 }
 
 /// The same with in-place (front-buffer) updates: the beam's way to the row adds nothing, at any height.
 #[test]
-fn what_follows_is_as_new_as_the_beam_allows_at_every_height() {
+fn in_place_follower_position_is_as_new_as_the_beam_at_each_height() {
     for corner in [10, 200, 400] {
         let options = OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..OutputOptions::default() };
-        let mut stage = Stage::on(options);
-        in_place::switch(&mut stage.world.state, true);
-        stage.world.put("a", (CORNER.0, corner));
+        let mut stage = FollowerStage::on(options);
+        in_place::set_enabled(&mut stage.world.state, true);
+        stage.world.move_window("a", (CORNER.0, corner));
         let y = corner + 220;
         stage.point(CORNER.0 + 15, y);
         let log = stage.world.probe((CORNER.0, y, WINDOW.0, 1));
-        let told = stage.world.client(stage.client).count(|_| true);
-        let moves = hurry(&mut stage, y, Span::from_millis(600));
+        let told = stage.world.client(stage.client).count_content_events(|_| true);
+        let moves = move_pointer_each_millisecond(&mut stage, y, Span::from_millis(600));
         let ages = ages(&log, &moves);
         assert!(ages.len() > 30, "a picture for nearly every refresh: {}", ages.len());
         let median = ages[ages.len() / 2];
@@ -238,7 +238,7 @@ fn what_follows_is_as_new_as_the_beam_allows_at_every_height() {
         assert!(median <= Span::from_millis(3), "{median} at {y}");
         assert_eq!(stage.world.output(0).in_place().counts().torn, 0);
         assert!(stage.world.output(0).in_place().counts().lit > 25, "{:?}", stage.world.output(0).in_place().counts());
-        assert_eq!(stage.world.client(stage.client).count(|_| true), told, "the client was woken");
+        assert_eq!(stage.world.client(stage.client).count_content_events(|_| true), told, "the client was woken");
         assert_eq!(stage.means().last(), Some(&Means::InPlace));
         // The follower is seen exactly once, and the pixels that it covered before are restored.
         let picture = stage.world.picture();

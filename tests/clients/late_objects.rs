@@ -14,33 +14,33 @@ use wayland_protocols::wp::primary_selection::zv1::client::zwp_primary_selection
 use wayland_protocols::wp::primary_selection::zv1::client::zwp_primary_selection_offer_v1::ZwpPrimarySelectionOfferV1;
 use wayland_protocols::wp::primary_selection::zv1::client::zwp_primary_selection_source_v1::ZwpPrimarySelectionSourceV1;
 
-use crate::fixture::client::Data;
-use crate::fixture::handlers::{id, silent};
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, World};
+use crate::fixture::client::TestClientState;
+use crate::fixture::dispatch::{id, silent};
+use crate::fixture::{BUTTON_LEFT, ClientEvent, ClientIndex, KEY_A, TestWorld};
 
 silent!(ZwpPrimarySelectionDeviceManagerV1, ZwpPrimarySelectionSourceV1, ZwpPrimarySelectionOfferV1);
 
 /// User data of a late object: its events are recorded as words.
 #[derive(Clone, Copy, Debug)]
-struct Late;
+struct LateObjectData;
 
 macro_rules! in_words {
     ($interface:ty, |$event:ident| $words:expr $(, children $opcode:path => $child:ty)*) => {
-        impl Dispatch<$interface, Late> for Data {
+        impl Dispatch<$interface, LateObjectData> for TestClientState {
             fn event(
                 data: &mut Self,
                 _: &$interface,
                 $event: <$interface as Proxy>::Event,
-                _: &Late,
+                _: &LateObjectData,
                 _: &Connection,
                 _: &QueueHandle<Self>,
             ) {
                 if let Some(words) = $words {
-                    data.events.push(Event::Told(words));
+                    data.events.push(ClientEvent::InWords(words));
                 }
             }
 
-            event_created_child!(Data, $interface, [$($opcode => ($child, ())),*]);
+            event_created_child!(TestClientState, $interface, [$($opcode => ($child, ())),*]);
         }
     };
 }
@@ -74,36 +74,36 @@ in_words!(ZwpPrimarySelectionDeviceV1, |event| match event {
 }, children zwp_primary_selection_device_v1::EVT_DATA_OFFER_OPCODE => ZwpPrimarySelectionOfferV1);
 
 /// Events of the late objects of `client` since the last call.
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+fn late_object_events(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
     world.settle();
-    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    let told = |event| if let ClientEvent::InWords(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-fn make_pointer(world: &mut World, client: ClientIndex) -> WlPointer {
+fn make_pointer(world: &mut TestWorld, client: ClientIndex) -> WlPointer {
     let client = world.client(client);
-    client.globals().seat.get_pointer(&client.handle(), Late)
+    client.globals().seat.get_pointer(&client.handle(), LateObjectData)
 }
 
 #[test]
-fn pointer_made_while_the_pointer_is_inside_is_told_enter_and_frame() {
-    let mut world = World::new();
+fn pointer_created_inside_a_window_receives_enter_and_frame() {
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let (b, _) = world.open("b", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 5.0, corner.y + 6.0);
     let surface = id(&window.surface);
     make_pointer(&mut world, a);
-    assert_eq!(told(&mut world, a), [format!("enter {surface} 5 6"), "frame".to_owned()]);
+    assert_eq!(late_object_events(&mut world, a), [format!("enter {surface} 5 6"), "frame".to_owned()]);
     make_pointer(&mut world, b);
-    assert!(told(&mut world, b).is_empty(), "the pointer is not on its windows");
+    assert!(late_object_events(&mut world, b).is_empty(), "the pointer is not on its windows");
     world.point(corner.x + 7.0, corner.y + 8.0);
-    assert_eq!(told(&mut world, a), ["motion 7 8", "frame"]);
+    assert_eq!(late_object_events(&mut world, a), ["motion 7 8", "frame"]);
 }
 
 #[test]
-fn pointer_made_during_a_press_is_told_where_the_press_has_it() {
-    let mut world = World::new();
+fn pointer_created_during_a_press_enters_the_pressed_surface() {
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 5.0, corner.y + 6.0);
@@ -112,14 +112,14 @@ fn pointer_made_during_a_press_is_told_where_the_press_has_it() {
     world.point(corner.x - 30.0, corner.y + 6.0);
     make_pointer(&mut world, a);
     let surface = id(&window.surface);
-    assert_eq!(told(&mut world, a), [format!("enter {surface} -30 6"), "frame".to_owned()]);
+    assert_eq!(late_object_events(&mut world, a), [format!("enter {surface} -30 6"), "frame".to_owned()]);
     world.button(BUTTON_LEFT, false);
-    assert_eq!(told(&mut world, a)[..2], ["button", "frame"]);
+    assert_eq!(late_object_events(&mut world, a)[..2], ["button", "frame"]);
 }
 
 #[test]
 fn late_pointer_may_set_the_cursor_with_the_serial_of_its_enter() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 5.0, corner.y + 6.0);
@@ -135,12 +135,12 @@ fn late_pointer_may_set_the_cursor_with_the_serial_of_its_enter() {
 }
 
 #[test]
-fn touch_made_while_fingers_are_down_is_told_of_those_of_its_client() {
-    let mut world = World::new();
+fn touch_created_during_touches_receives_the_touches_of_its_client() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     let (b, _) = world.open("b", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
-    let touch = |world: &mut World, slot, x, y| {
+    let touch = |world: &mut TestWorld, slot, x, y| {
         let time = world.now();
         world.input(InputEvent::TouchDown { time, slot, position: (corner.x + x, corner.y + y).into() });
     };
@@ -150,18 +150,18 @@ fn touch_made_while_fingers_are_down_is_told_of_those_of_its_client() {
     world.input(InputEvent::TouchMotion { time, slot: 4, position: (corner.x + 51.0, corner.y + 61.0).into() });
     for client in [a, b] {
         let client = world.client(client);
-        client.globals().seat.get_touch(&client.handle(), Late);
+        client.globals().seat.get_touch(&client.handle(), LateObjectData);
     }
-    assert_eq!(told(&mut world, a), ["down 1 5 6", "down 4 51 61", "frame"]);
-    assert!(told(&mut world, b).is_empty());
+    assert_eq!(late_object_events(&mut world, a), ["down 1 5 6", "down 4 51 61", "frame"]);
+    assert!(late_object_events(&mut world, b).is_empty());
     world.input(InputEvent::TouchUp { time, slot: 1 });
     world.input(InputEvent::TouchFrame { time });
-    assert_eq!(told(&mut world, a), ["up 1", "frame"]);
+    assert_eq!(late_object_events(&mut world, a), ["up 1", "frame"]);
 }
 
 #[test]
-fn data_device_made_while_focused_is_told_the_selection() {
-    let mut world = World::new();
+fn data_device_created_with_focus_receives_the_selection() {
+    let mut world = TestWorld::new();
     let (copies, _) = world.open("copies", 200, 100);
     world.key(KEY_A, true);
     let serial = world.client(copies).press_serial();
@@ -171,37 +171,37 @@ fn data_device_made_while_focused_is_told_the_selection() {
     source.offer("text/plain".to_owned());
     client.globals().data_device.set_selection(Some(&source), serial);
     let (other, _) = world.open("other", 200, 100);
-    told(&mut world, other);
-    let make = |world: &mut World, client: ClientIndex| {
+    late_object_events(&mut world, other);
+    let make = |world: &mut TestWorld, client: ClientIndex| {
         let client = world.client(client);
         let globals = client.globals();
-        globals.data_devices.get_data_device(&globals.seat, &client.handle(), Late);
+        globals.data_devices.get_data_device(&globals.seat, &client.handle(), LateObjectData);
     };
     make(&mut world, other);
-    assert_eq!(told(&mut world, other), ["selection true"]);
+    assert_eq!(late_object_events(&mut world, other), ["selection true"]);
     make(&mut world, copies);
-    assert!(told(&mut world, copies).is_empty(), "without the keyboard a client receives no selection");
+    assert!(late_object_events(&mut world, copies).is_empty(), "without the keyboard a client receives no selection");
 }
 
 #[test]
-fn primary_device_made_while_focused_is_told_the_selection() {
-    let mut world = World::new();
+fn primary_device_created_with_focus_receives_the_selection() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     world.key(KEY_A, true);
     let serial = world.client(a).press_serial();
     world.key(KEY_A, false);
-    let make = |world: &mut World| {
+    let make = |world: &mut TestWorld| {
         let client = world.client(a);
         let manager = client.bind::<ZwpPrimarySelectionDeviceManagerV1>();
-        let device = manager.get_device(&client.globals().seat, &client.handle(), Late);
+        let device = manager.get_device(&client.globals().seat, &client.handle(), LateObjectData);
         (manager, device)
     };
     let (manager, device) = make(&mut world);
-    assert_eq!(told(&mut world, a), ["primary false"]);
+    assert_eq!(late_object_events(&mut world, a), ["primary false"]);
     let source = manager.create_source(&world.client(a).handle(), ());
     source.offer("text/plain".to_owned());
     device.set_selection(Some(&source), serial);
-    assert_eq!(told(&mut world, a), ["primary true"]);
+    assert_eq!(late_object_events(&mut world, a), ["primary true"]);
     make(&mut world);
-    assert!(told(&mut world, a).contains(&"primary true".to_owned()));
+    assert!(late_object_events(&mut world, a).contains(&"primary true".to_owned()));
 }

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 use crate::timed::cpu;
 
 /// Number of windows, which have many sizes.
 const MANY: usize = 400;
 
 /// CPU time to open one more window.
-pub struct Opening {
+pub struct OpenCosts {
     /// With a tenth of [`MANY`] windows open.
     pub few: Duration,
     /// With [`MANY`] windows open.
     pub many: Duration,
     /// After all of them were closed.
-    pub again: Duration,
+    pub after_close: Duration,
 }
 
 fn size(number: usize) -> (i32, i32) {
@@ -24,7 +24,7 @@ fn size(number: usize) -> (i32, i32) {
 }
 
 /// Opens a window. Returns also the CPU time from its first commit until it is placed.
-fn open(world: &mut World, client: ClientIndex, number: usize) -> (Toplevel, Duration) {
+fn open(world: &mut TestWorld, client: ClientIndex, number: usize) -> (TestToplevel, Duration) {
     let (width, height) = size(number);
     let start = cpu();
     let window = world.open_in(client, &format!("many {number}"), width, height);
@@ -33,8 +33,8 @@ fn open(world: &mut World, client: ClientIndex, number: usize) -> (Toplevel, Dur
 }
 
 /// Opens [`MANY`] windows beside the window of another client, and closes them.
-pub fn open_and_close() -> Opening {
-    let mut world = World::new();
+pub fn open_and_close() -> OpenCosts {
+    let mut world = TestWorld::new();
     let (good, _) = world.open("good", 200, 100);
     let client = world.connect();
     let mut windows = Vec::new();
@@ -56,13 +56,13 @@ pub fn open_and_close() -> Opening {
     world.settle();
     world.turn();
     assert_eq!((world.stack(), world.focused()), (vec!["good".to_owned()], Some("good".to_owned())));
-    assert!(!world.client(client).is_gone() && !world.client(good).is_gone());
+    assert!(!world.client(client).is_disconnected() && !world.client(good).is_disconnected());
     // The client may open windows again.
     let (_, again) = open(&mut world, client, 0);
-    Opening { few, many, again }
+    OpenCosts { few, many, after_close: again }
 }
 
 #[test]
-fn when_hundreds_of_windows_close_their_neighbour_is_as_before() {
+fn neighbour_is_unchanged_after_hundreds_of_windows_close() {
     open_and_close();
 }

@@ -1,17 +1,17 @@
 //! Minimised windows: hidden with their dialogs, and restored to their place.
 
 use smithay::utils::{Logical, Rectangle};
-use upbeat::shell::animation::{Animations, Fade};
-use upbeat::shell::strips::{self, Mode};
-use upbeat_timing::motion::Style;
+use upbeat::shell::animation::{AnimationStyles, FadeStyle};
+use upbeat::shell::tiling::{self, TilingMode};
+use upbeat_timing::motion::MotionStyle;
 use upbeat_timing::motion::easing::CubicBezier;
 use upbeat_timing::time::Span;
 use wayland_protocols::xdg::shell::client::xdg_toplevel::{State, WmCapabilities};
 
-use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::content::{BLUE, GREEN, RED, Xrgb8888Pixel};
 use crate::fixture::{
-    BUTTON_LEFT, ClientIndex, Event, KEY_1, KEY_2, KEY_COMMA, KEY_ESCAPE, KEY_F, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O,
-    KEY_TAB, KEY_V, OUTPUT, REFRESH, Toplevel, World,
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_1, KEY_2, KEY_COMMA, KEY_ESCAPE, KEY_F, KEY_LEFT_ALT, KEY_LEFT_SUPER,
+    KEY_O, KEY_TAB, KEY_V, OUTPUT, REFRESH, TestToplevel, TestWorld,
 };
 use crate::lock::Locker;
 use crate::urgency::activate_with_token;
@@ -19,118 +19,118 @@ use crate::urgency::activate_with_token;
 const KEY_N: u32 = 49;
 const SIZE: (i32, i32) = (400, 300);
 const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
-const BLACK: Colour = 0;
+const BLACK: Xrgb8888Pixel = 0;
 const GAP: i32 = 8;
 
-type Opened = (ClientIndex, Toplevel);
+type OpenedToplevel = (ClientIndex, TestToplevel);
 
-fn minimise(world: &mut World) {
+fn minimise(world: &mut TestWorld) {
     world.chord(&[KEY_LEFT_SUPER], KEY_N);
     world.settle();
     world.turn();
 }
 
-fn is_minimised(world: &World, title: &str) -> bool {
+fn is_minimised(world: &TestWorld, title: &str) -> bool {
     world.state.shell.is_minimised(world.window(title).id)
 }
 
 /// Whether the window is shown, or would be if no window lay above it.
-fn is_visible(world: &World, title: &str) -> bool {
+fn is_visible(world: &TestWorld, title: &str) -> bool {
     world.state.shell.is_visible(world.window(title).id)
 }
 
-fn focused(world: &World) -> Option<String> {
+fn focused(world: &TestWorld) -> Option<String> {
     world.focused()
 }
 
-fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
+fn rect(world: &TestWorld, title: &str) -> (i32, i32, i32, i32) {
     let rect = world.window(title).rect();
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
 
-fn place(world: &World, title: &str) -> (String, u8) {
+fn place(world: &TestWorld, title: &str) -> (String, u8) {
     let place = world.state.shell.workspaces().place(world.window(title).id).unwrap();
     (world.state.shell.workspaces().name(place.screen).unwrap().to_owned(), place.number.get())
 }
 
-fn activate(world: &mut World, title: &str) {
+fn activate(world: &mut TestWorld, title: &str) {
     let id = world.window(title).id;
     upbeat::shell::activate(&mut world.state, Some(id));
     world.settle();
     world.turn();
 }
 
-fn act(world: &mut World, action: &str) {
-    upbeat::input::acting::run(&mut world.state, &action.parse().unwrap());
+fn act(world: &mut TestWorld, action: &str) {
+    upbeat::input::actions::run(&mut world.state, &action.parse().unwrap());
     world.settle();
     world.turn();
 }
 
 /// Opens a dialog of a window; its client chooses the size.
-fn dialog(world: &mut World, (client, parent): &Opened, title: &str) -> Toplevel {
+fn dialog(world: &mut TestWorld, (client, parent): &OpenedToplevel, title: &str) -> TestToplevel {
     let dialog = world.client(*client).toplevel(title);
     dialog.toplevel.set_parent(Some(&parent.toplevel));
     world.settle();
-    world.client(*client).answer_newest();
-    world.client(*client).show(&dialog.surface, 100, 100);
+    world.client(*client).ack_newest_configure();
+    world.client(*client).commit_buffer(&dialog.surface, 100, 100);
     world.settle();
     world.turn();
     dialog
 }
 
-fn cell(world: &World, title: &str) -> Option<Rectangle<f64, Logical>> {
+fn cell(world: &TestWorld, title: &str) -> Option<Rectangle<f64, Logical>> {
     let output = world.state.outputs.iter().next().unwrap();
     world.state.shell.overview(output).window(world.window(title).id)
 }
 
-fn states_of(world: &mut World, client: ClientIndex) -> Option<Vec<u32>> {
+fn states_of(world: &mut TestWorld, client: ClientIndex) -> Option<Vec<u32>> {
     let events = world.client(client).take_events().into_iter();
     events
-        .filter_map(|event| if let Event::ToplevelConfigure { states, .. } = event { Some(states) } else { None })
+        .filter_map(|event| if let ClientEvent::ToplevelConfigure { states, .. } = event { Some(states) } else { None })
         .last()
 }
 
-fn lit() -> World {
-    let mut world = World::lit();
+fn lit_world() -> TestWorld {
+    let mut world = TestWorld::rendered();
     world.state.outputs.set_background([0.0; 3]);
-    world.rest();
+    world.run_until_idle();
     world
 }
 
 #[test]
 fn minimised_window_is_not_seen_and_the_next_one_has_the_focus() {
-    let mut world = lit();
+    let mut world = lit_world();
     let (_, _below) = world.open_filled("below", SIZE, GREEN);
     let (client, window) = world.open_filled("a", SIZE, RED);
     let corner = ((OUTPUT.0 - SIZE.0) / 2, (OUTPUT.1 - SIZE.1) / 2);
-    world.put("below", (0, 0));
-    world.put("a", corner);
-    world.rest();
+    world.move_window("below", (0, 0));
+    world.move_window("a", corner);
+    world.run_until_idle();
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
     world.client(client).take_events();
     minimise(&mut world);
     let states = states_of(&mut world, client).unwrap();
     assert!(states.contains(&(State::Suspended as u32)) && !states.contains(&(State::Activated as u32)));
-    world.rest();
+    world.run_until_idle();
     assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), BLACK));
     // Its callbacks are as rare as those of other hidden windows, and no frame is composed for it.
-    let shown = |world: &World| world.state.outputs.states().next().unwrap().records().iter().count();
+    let shown = |world: &TestWorld| world.state.outputs.states().next().unwrap().records().iter().count();
     let before = shown(&world);
     for update in 2..4 {
-        world.client(client).ask(&window.surface, update);
+        world.client(client).request_feedback(&window.surface, update);
         window.surface.commit();
-        world.until("the slow tick", |world| world.client(client).callbacks().len() as u32 >= update - 1);
+        world.run_until("the slow tick", |world| world.client(client).callbacks().len() as u32 >= update - 1);
     }
     assert_eq!(shown(&world), before, "nothing was drawn for it");
     activate(&mut world, "a");
-    world.rest();
+    world.run_until_idle();
     assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("a"), RED));
     assert_eq!(rect(&world, "a"), (corner.0, corner.1, SIZE.0, SIZE.1), "it lies where it did");
 }
 
 #[test]
-fn client_may_minimise_its_window_and_is_told_so() {
-    let mut world = World::new();
+fn client_may_minimise_its_window_and_receives_the_capability() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     world.open("b", 200, 200);
     let told = &world.client(client).data.capabilities;
@@ -141,49 +141,49 @@ fn client_may_minimise_its_window_and_is_told_so() {
     assert_eq!(focused(&world).as_deref(), Some("b"), "the focus stays where it is");
     window.toplevel.set_minimized();
     world.settle();
-    assert!(is_minimised(&world, "a") && !world.client(client).is_gone());
+    assert!(is_minimised(&world, "a") && !world.client(client).is_disconnected());
     // A window without content is not minimised.
     let early = world.client(client).toplevel("early");
     early.toplevel.set_minimized();
     world.settle();
-    world.client(client).answer_newest();
-    world.client(client).show(&early.surface, 100, 100);
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&early.surface, 100, 100);
     world.settle();
     assert!(is_visible(&world, "early"));
 }
 
 #[test]
 fn overview_shows_a_minimised_window_and_a_click_brings_it_back() {
-    let mut world = lit();
+    let mut world = lit_world();
     let (_, _a) = world.open_filled("a", SIZE, RED);
     minimise(&mut world);
-    world.rest();
+    world.run_until_idle();
     assert_eq!((focused(&world), world.pixel(MIDDLE.0, MIDDLE.1)), (None, BLACK));
-    let cell_middle = |world: &World| {
+    let cell_middle = |world: &TestWorld| {
         let cell = cell(world, "a").unwrap();
         (cell.loc.x + cell.size.w / 2.0, cell.loc.y + cell.size.h / 2.0)
     };
     world.chord(&[KEY_LEFT_SUPER], KEY_O);
-    world.rest();
+    world.run_until_idle();
     let (x, y) = cell_middle(&world);
     assert_eq!(world.pixel(x as i32, y as i32), RED);
     world.key(KEY_ESCAPE, true);
     world.key(KEY_ESCAPE, false);
-    world.rest();
+    world.run_until_idle();
     assert!(is_minimised(&world, "a"));
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), BLACK);
     world.chord(&[KEY_LEFT_SUPER], KEY_O);
-    world.rest();
+    world.run_until_idle();
     let (x, y) = cell_middle(&world);
     world.click(x, y);
-    world.rest();
+    world.run_until_idle();
     assert_eq!((focused(&world).as_deref(), is_minimised(&world, "a")), (Some("a"), false));
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
 }
 
 #[test]
 fn switcher_brings_back_the_only_window() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     world.open("a", 400, 300);
     minimise(&mut world);
     assert_eq!(focused(&world), None);
@@ -199,7 +199,7 @@ fn switcher_brings_back_the_only_window() {
 
 #[test]
 fn switcher_begins_with_the_window_used_last_where_all_are_minimised() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     ["a", "b"].iter().for_each(|title| _ = world.open(title, 100, 100));
     minimise(&mut world);
     assert_eq!(focused(&world).as_deref(), Some("a"));
@@ -211,13 +211,13 @@ fn switcher_begins_with_the_window_used_last_where_all_are_minimised() {
 }
 
 #[test]
-fn switcher_leaves_minimised_windows_alone_that_are_only_passed() {
-    let mut world = World::new();
+fn switcher_does_not_restore_minimised_windows_it_passes() {
+    let mut world = TestWorld::new();
     ["a", "b", "c"].iter().for_each(|title| _ = world.open(title, 100, 100));
     activate(&mut world, "b");
     minimise(&mut world);
     assert_eq!(focused(&world).as_deref(), Some("c"));
-    let tab = |world: &mut World| {
+    let tab = |world: &mut TestWorld| {
         world.key(KEY_TAB, true);
         world.key(KEY_TAB, false);
         world.settle();
@@ -240,7 +240,7 @@ fn switcher_leaves_minimised_windows_alone_that_are_only_passed() {
 
 #[test]
 fn escape_in_the_switcher_brings_nothing_back() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     ["a", "b"].iter().for_each(|title| _ = world.open(title, 100, 100));
     minimise(&mut world);
     minimise(&mut world);
@@ -250,7 +250,7 @@ fn escape_in_the_switcher_brings_nothing_back() {
         world.key(KEY_TAB, false);
     }
     world.settle();
-    assert!(world.state.shell.overlays().are_switched());
+    assert!(world.state.shell.overlays().is_switcher_open());
     world.key(KEY_ESCAPE, true);
     world.key(KEY_ESCAPE, false);
     world.key(KEY_LEFT_ALT, false);
@@ -260,10 +260,10 @@ fn escape_in_the_switcher_brings_nothing_back() {
 }
 
 #[test]
-fn window_that_is_maximised_no_more_while_minimised_comes_back_as_a_plain_column() {
-    let mut world = World::new();
-    strips::set_mode(&mut world.state, Mode::Strip);
-    let (client, window) = world.open_as_asked("a");
+fn window_unmaximised_while_minimised_is_restored_as_a_plain_column() {
+    let mut world = TestWorld::new();
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
+    let (client, window) = world.open_at_configured_size("a");
     world.turn();
     window.toplevel.set_maximized();
     world.settle();
@@ -279,8 +279,8 @@ fn window_that_is_maximised_no_more_while_minimised_comes_back_as_a_plain_column
 }
 
 #[test]
-fn dialogs_go_along_and_a_late_one_waits() {
-    let mut world = World::new();
+fn dialogs_are_minimised_with_their_parent_also_late_dialogs() {
+    let mut world = TestWorld::new();
     world.open("below", 100, 100);
     let parent = world.open("parent", 300, 200);
     let _dialog = dialog(&mut world, &parent, "dialog");
@@ -297,7 +297,7 @@ fn dialogs_go_along_and_a_late_one_waits() {
 
 #[test]
 fn minimised_window_that_closes_or_is_unmapped_is_forgotten() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let (second, other) = world.open("b", 200, 200);
     minimise(&mut world);
@@ -308,8 +308,8 @@ fn minimised_window_that_closes_or_is_unmapped_is_forgotten() {
     world.settle();
     other.surface.commit();
     world.settle();
-    world.client(second).answer_newest();
-    world.client(second).show(&other.surface, 200, 200);
+    world.client(second).ack_newest_configure();
+    world.client(second).commit_buffer(&other.surface, 200, 200);
     world.settle();
     assert_eq!((focused(&world).as_deref(), is_visible(&world, "b")), (Some("b"), true));
     activate(&mut world, "a");
@@ -325,18 +325,18 @@ fn minimised_window_that_closes_or_is_unmapped_is_forgotten() {
 }
 
 #[test]
-fn column_comes_back_where_it_was_and_as_wide() {
-    let mut world = World::new();
-    strips::set_mode(&mut world.state, Mode::Strip);
+fn restored_column_has_its_former_place_and_width() {
+    let mut world = TestWorld::new();
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
     let windows = ["a", "b", "c"].map(|title| {
-        let opened = world.open_as_asked(title);
+        let opened = world.open_at_configured_size(title);
         world.turn();
         opened
     });
-    let answer = |world: &mut World| {
+    let answer = |world: &mut TestWorld| {
         for (client, window) in &windows {
-            if let Some(size) = world.client(*client).answer_newest() {
-                world.client(*client).show(&window.surface, size.0, size.1);
+            if let Some(size) = world.client(*client).ack_newest_configure() {
+                world.client(*client).commit_buffer(&window.surface, size.0, size.1);
                 world.settle();
             }
         }
@@ -372,18 +372,18 @@ fn column_comes_back_where_it_was_and_as_wide() {
 
 #[test]
 fn window_above_columns_comes_back_above_them() {
-    let mut world = World::new();
-    strips::set_mode(&mut world.state, Mode::Strip);
+    let mut world = TestWorld::new();
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
     let windows = ["a", "b"].map(|title| {
-        let opened = world.open_as_asked(title);
+        let opened = world.open_at_configured_size(title);
         world.turn();
         opened
     });
     world.chord(&[KEY_LEFT_SUPER], KEY_V);
     world.turn();
     let (client, window) = &windows[1];
-    let size = world.client(*client).answer_newest().unwrap();
-    world.client(*client).show(&window.surface, size.0, size.1);
+    let size = world.client(*client).ack_newest_configure().unwrap();
+    world.client(*client).commit_buffer(&window.surface, size.0, size.1);
     world.settle();
     act(&mut world, "move left");
     let before = (rect(&world, "a"), rect(&world, "b"));
@@ -396,16 +396,16 @@ fn window_above_columns_comes_back_above_them() {
 
 #[test]
 fn fullscreen_window_is_minimised_and_fullscreen_again() {
-    for mode in [Mode::Floating, Mode::Strip] {
-        let mut world = World::new();
-        strips::set_mode(&mut world.state, mode);
+    for mode in [TilingMode::Floating, TilingMode::Strip] {
+        let mut world = TestWorld::new();
+        tiling::set_mode(&mut world.state, mode);
         let (client, window) = world.open("a", 400, 300);
         world.turn();
         world.chord(&[KEY_LEFT_SUPER], KEY_F);
         world.settle();
         world.turn();
-        assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
-        world.client(client).show(&window.surface, OUTPUT.0, OUTPUT.1);
+        assert_eq!(world.client(client).ack_newest_configure(), Some(OUTPUT));
+        world.client(client).commit_buffer(&window.surface, OUTPUT.0, OUTPUT.1);
         world.settle();
         window.toplevel.set_minimized();
         world.settle();
@@ -420,7 +420,7 @@ fn fullscreen_window_is_minimised_and_fullscreen_again() {
         world.settle();
         world.turn();
         activate(&mut world, "a");
-        let size = world.client(client).answer_newest().unwrap_or(OUTPUT);
+        let size = world.client(client).ack_newest_configure().unwrap_or(OUTPUT);
         assert_ne!(size, OUTPUT, "{mode:?}");
         // A minimised window that asks for fullscreen is restored.
         window.toplevel.set_minimized();
@@ -428,16 +428,16 @@ fn fullscreen_window_is_minimised_and_fullscreen_again() {
         world.settle();
         world.turn();
         assert!(is_visible(&world, "a"), "{mode:?}");
-        assert_eq!(world.client(client).answer_newest(), Some(OUTPUT), "{mode:?}");
+        assert_eq!(world.client(client).ack_newest_configure(), Some(OUTPUT), "{mode:?}");
     }
 }
 
 #[test]
-fn minimised_on_an_output_that_goes_away_it_comes_back_on_another_and_goes_home_with_it() {
-    for mode in [Mode::Floating, Mode::Strip] {
-        let mut world = World::new();
-        strips::set_mode(&mut world.state, mode);
-        world.plug_beside("TEST-2", REFRESH);
+fn window_minimised_on_an_unplugged_output_is_restored_on_another_and_returns_with_its_output() {
+    for mode in [TilingMode::Floating, TilingMode::Strip] {
+        let mut world = TestWorld::new();
+        tiling::set_mode(&mut world.state, mode);
+        world.plug_in_unplaced("TEST-2", REFRESH);
         world.turn();
         world.open("a", 400, 300);
         world.turn();
@@ -452,7 +452,7 @@ fn minimised_on_an_output_that_goes_away_it_comes_back_on_another_and_goes_home_
         let rect = world.window("a").rect();
         assert!(rect.loc.x >= 0 && rect.loc.x < OUTPUT.0, "{mode:?} {rect:?}");
         minimise(&mut world);
-        world.plug_beside("TEST-2", REFRESH);
+        world.plug_in_unplaced("TEST-2", REFRESH);
         world.turn();
         activate(&mut world, "a");
         assert_eq!((place(&world, "a").0.as_str(), is_visible(&world, "a")), ("TEST-2", true), "{mode:?}");
@@ -462,8 +462,8 @@ fn minimised_on_an_output_that_goes_away_it_comes_back_on_another_and_goes_home_
 }
 
 #[test]
-fn minimised_window_stays_so_while_workspaces_change() {
-    let mut world = World::new();
+fn minimised_window_stays_minimised_during_workspace_switches() {
+    let mut world = TestWorld::new();
     world.open("a", 400, 300);
     minimise(&mut world);
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
@@ -478,10 +478,10 @@ fn minimised_window_stays_so_while_workspaces_change() {
 }
 
 #[test]
-fn activation_with_a_valid_token_brings_it_back_and_another_one_says_that_it_wants_to() {
-    let mut world = World::new();
+fn valid_activation_token_restores_a_minimised_window_and_invalid_token_marks_it_urgent() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 100, 100);
-    world.put("a", (0, 0));
+    world.move_window("a", (0, 0));
     world.click(10.0, 10.0);
     world.settle();
     let serial = world.client(client).press_serial();
@@ -496,18 +496,18 @@ fn activation_with_a_valid_token_brings_it_back_and_another_one_says_that_it_wan
 }
 
 #[test]
-fn minimised_behind_the_lock_it_is_not_seen_after_it() {
-    let mut world = lit();
+fn window_minimised_while_locked_stays_hidden_after_unlocking() {
+    let mut world = lit_world();
     let (_, _below) = world.open_filled("below", SIZE, GREEN);
     let (_, window) = world.open_filled("a", SIZE, RED);
     let corner = ((OUTPUT.0 - SIZE.0) / 2, (OUTPUT.1 - SIZE.1) / 2);
-    world.put("below", (0, 0));
-    world.put("a", corner);
+    world.move_window("below", (0, 0));
+    world.move_window("a", corner);
     let locker = Locker::lock(&mut world, BLUE);
     window.toplevel.set_minimized();
     world.settle();
     minimise(&mut world);
-    world.rest();
+    world.run_until_idle();
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), BLUE);
     assert!(!is_minimised(&world, "below"), "keys do nothing to it");
     locker.unlock(&mut world);
@@ -515,10 +515,10 @@ fn minimised_behind_the_lock_it_is_not_seen_after_it() {
 }
 
 #[test]
-fn window_that_is_held_is_let_go_when_it_is_minimised() {
-    let mut world = World::new();
+fn dragged_window_is_released_when_it_is_minimised() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
-    world.put("a", (100, 100));
+    world.move_window("a", (100, 100));
     world.key(KEY_LEFT_SUPER, true);
     world.point(200.0, 200.0);
     world.button(BUTTON_LEFT, true);
@@ -530,25 +530,25 @@ fn window_that_is_held_is_let_go_when_it_is_minimised() {
     world.key(KEY_LEFT_SUPER, false);
     activate(&mut world, "a");
     assert_eq!(rect(&world, "a"), (100, 100, 400, 300));
-    assert!(!world.client(client).is_gone());
+    assert!(!world.client(client).is_disconnected());
 }
 
 #[test]
-fn minimised_window_fades_out_as_a_window_that_closes_and_its_picture_is_not_kept() {
-    let mut world = lit();
-    let style = Style::Easing { curve: CubicBezier::LINEAR, duration: Span::from_millis(200) };
-    let fade = Some(Fade { style, scale: 1.0 });
-    world.state.shell.set_animations(Animations { open: fade, close: fade, ..Animations::default() });
+fn minimised_window_fades_out_like_a_closing_window_and_its_snapshot_is_dropped() {
+    let mut world = lit_world();
+    let style = MotionStyle::Easing { curve: CubicBezier::LINEAR, duration: Span::from_millis(200) };
+    let fade = Some(FadeStyle { style, scale: 1.0 });
+    world.state.shell.set_animations(AnimationStyles { open: fade, close: fade, ..AnimationStyles::default() });
     let (client, window) = world.open_filled("a", SIZE, RED);
-    world.rest();
+    world.run_until_idle();
     minimise(&mut world);
-    assert_eq!(world.state.shell.ghosts().len(), 1);
-    world.rest();
-    assert_eq!((world.state.shell.ghosts().len(), world.pixel(MIDDLE.0, MIDDLE.1)), (0, BLACK));
+    assert_eq!(world.state.shell.closing_windows().len(), 1);
+    world.run_until_idle();
+    assert_eq!((world.state.shell.closing_windows().len(), world.pixel(MIDDLE.0, MIDDLE.1)), (0, BLACK));
     activate(&mut world, "a");
-    world.rest();
+    world.run_until_idle();
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
     world.client(client).draw(&window.surface, 2, SIZE, BLUE);
     window.surface.commit();
-    world.until("light", |world| world.client(client).light(2).is_some());
+    world.run_until("light", |world| world.client(client).light(2).is_some());
 }

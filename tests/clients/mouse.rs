@@ -1,50 +1,50 @@
 //! Mouse shortcuts, and focus that follows the pointer.
 
-use upbeat::bindings::Action;
-use upbeat::input::{InputEvent, Scroll, ScrollSource};
-use upbeat::shell::strips::{self, Mode};
-use upbeat::shell::workspaces::Place;
+use upbeat::bindings::ShortcutAction;
+use upbeat::input::{InputEvent, ScrollAxis, ScrollSource};
+use upbeat::shell::tiling::{self, TilingMode};
+use upbeat::shell::workspaces::WorkspaceId;
 
-use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, Event, KEY_LEFT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, World};
+use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, ClientEvent, KEY_LEFT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, TestWorld};
 
 const BUTTON_MIDDLE: u32 = 0x112;
 const BUTTON_BACK: u32 = 0x113;
 
 /// Turns the wheel; `parts` are 120ths of a step.
-fn turn(world: &mut World, parts: i32) {
+fn turn(world: &mut TestWorld, parts: i32) {
     let time = world.now();
-    let vertical = Scroll { distance: f64::from(parts) / 8.0, v120: Some(parts), ..Scroll::default() };
-    world.input(InputEvent::Axis { time, source: ScrollSource::Wheel, horizontal: Scroll::default(), vertical });
+    let vertical = ScrollAxis { distance: f64::from(parts) / 8.0, v120: Some(parts), ..ScrollAxis::default() };
+    world.input(InputEvent::Axis { time, source: ScrollSource::Wheel, horizontal: ScrollAxis::default(), vertical });
 }
 
-fn workspace(world: &World) -> u8 {
+fn workspace(world: &TestWorld) -> u8 {
     let workspaces = world.state.shell.workspaces();
     workspaces.active(workspaces.screen("TEST-1").unwrap()).get()
 }
 
-fn bind(world: &mut World, chord: &str, action: Action) {
+fn bind(world: &mut TestWorld, chord: &str, action: ShortcutAction) {
     world.state.bindings.keys.insert(chord.parse().unwrap(), action.into());
 }
 
 /// Centre of a window.
-fn middle(world: &World, title: &str) -> (f64, f64) {
+fn middle(world: &TestWorld, title: &str) -> (f64, f64) {
     let rect = world.window(title).rect();
     (f64::from(rect.loc.x + rect.size.w / 2), f64::from(rect.loc.y + rect.size.h / 2))
 }
 
-fn point_at(world: &mut World, title: &str) {
+fn point_at(world: &mut TestWorld, title: &str) {
     let (x, y) = middle(world, title);
     world.point(x, y);
 }
 
 #[test]
-fn with_mod_a_step_of_the_wheel_is_a_shortcut_and_without_it_is_the_windows() {
-    let mut world = World::new();
+fn wheel_step_with_mod_is_a_shortcut_and_without_mod_reaches_the_window() {
+    let mut world = TestWorld::new();
     let (client, _window) = world.open("a", 400, 300);
     point_at(&mut world, "a");
-    let heard = |world: &mut World| {
+    let heard = |world: &mut TestWorld| {
         let events = world.client(client).take_events();
-        events.iter().filter(|event| matches!(event, Event::Scroll { .. })).count()
+        events.iter().filter(|event| matches!(event, ClientEvent::Scroll { .. })).count()
     };
     heard(&mut world);
     turn(&mut world, 120);
@@ -64,14 +64,14 @@ fn with_mod_a_step_of_the_wheel_is_a_shortcut_and_without_it_is_the_windows() {
 }
 
 #[test]
-fn a_button_is_bound_like_a_key_and_gives_the_window_below_it_the_focus() {
-    let mut world = World::new();
+fn mouse_button_shortcut_runs_and_focuses_the_window_below() {
+    let mut world = TestWorld::new();
     let (a, _first) = world.open("a", 200, 100);
     let (_b, _second) = world.open("b", 200, 100);
-    world.put("a", (0, 0));
-    world.put("b", (600, 400));
-    bind(&mut world, "Mod+MouseMiddle", Action::Workspace(5.try_into().unwrap()));
-    bind(&mut world, "MouseBack", Action::Workspace(7.try_into().unwrap()));
+    world.move_window("a", (0, 0));
+    world.move_window("b", (600, 400));
+    bind(&mut world, "Mod+MouseMiddle", ShortcutAction::Workspace(5.try_into().unwrap()));
+    bind(&mut world, "MouseBack", ShortcutAction::Workspace(7.try_into().unwrap()));
     point_at(&mut world, "a");
     world.client(a).take_events();
     world.key(KEY_LEFT_SUPER, true);
@@ -79,22 +79,24 @@ fn a_button_is_bound_like_a_key_and_gives_the_window_below_it_the_focus() {
     world.button(BUTTON_MIDDLE, false);
     world.key(KEY_LEFT_SUPER, false);
     assert_eq!(workspace(&world), 5);
-    let place =
-        Place { number: 1.try_into().unwrap(), ..world.state.shell.workspaces().place(world.window("a").id).unwrap() };
-    upbeat::shell::spaces::switch(&mut world.state, place);
+    let place = WorkspaceId {
+        number: 1.try_into().unwrap(),
+        ..world.state.shell.workspaces().place(world.window("a").id).unwrap()
+    };
+    upbeat::shell::workspace_actions::switch(&mut world.state, place);
     assert_eq!(world.focused().as_deref(), Some("a"), "it was pressed last");
     world.button(BUTTON_BACK, true);
     world.button(BUTTON_BACK, false);
     assert_eq!(workspace(&world), 7);
-    assert!(!world.client(a).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+    assert!(!world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::Button { .. })));
 }
 
 #[test]
-fn in_the_middle_of_a_side_that_alone_goes_with_the_pointer() {
-    let mut world = World::new();
+fn resize_from_the_middle_of_a_side_moves_that_side_only() {
+    let mut world = TestWorld::new();
     world.open("a", 300, 300);
-    world.put("a", (100, 100));
-    let press = |world: &mut World, from: (f64, f64), to: (f64, f64)| {
+    world.move_window("a", (100, 100));
+    let press = |world: &mut TestWorld, from: (f64, f64), to: (f64, f64)| {
         world.point(from.0, from.1);
         world.key(KEY_LEFT_SUPER, true);
         world.button(BUTTON_RIGHT, true);
@@ -109,16 +111,16 @@ fn in_the_middle_of_a_side_that_alone_goes_with_the_pointer() {
 }
 
 #[test]
-fn a_key_lets_a_window_go_with_the_pointer_until_a_button_is_pressed() {
-    let mut world = World::new();
+fn move_by_shortcut_follows_the_pointer_until_a_button_is_pressed() {
+    let mut world = TestWorld::new();
     world.open("a", 300, 300);
-    world.put("a", (100, 100));
-    bind(&mut world, "Mod+Left", Action::MoveWithPointer);
+    world.move_window("a", (100, 100));
+    bind(&mut world, "Mod+Left", ShortcutAction::MoveWithPointer);
     world.point(200.0, 200.0);
     world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
     world.point(250.0, 210.0);
     world.latch();
-    let corner = |world: &World| (world.window("a").rect().loc.x, world.window("a").rect().loc.y);
+    let corner = |world: &TestWorld| (world.window("a").rect().loc.x, world.window("a").rect().loc.y);
     assert_eq!(corner(&world), (150, 110));
     world.button(BUTTON_LEFT, true);
     world.button(BUTTON_LEFT, false);
@@ -128,23 +130,23 @@ fn a_key_lets_a_window_go_with_the_pointer_until_a_button_is_pressed() {
 }
 
 #[test]
-fn the_focus_follows_the_pointer_that_is_moved_and_raises_nothing() {
-    let mut world = World::new();
+fn focus_follows_pointer_motion_without_raising() {
+    let mut world = TestWorld::new();
     for (title, corner) in [("a", (0, 0)), ("b", (300, 0)), ("c", (0, 200))] {
         world.open(title, 200, 100);
-        world.put(title, corner);
+        world.move_window(title, corner);
     }
     point_at(&mut world, "a");
     assert_eq!(world.focused().as_deref(), Some("c"), "not unless it is configured");
     world.state.shell.set_focus_follows_pointer(true);
     point_at(&mut world, "b");
     assert_eq!((world.focused().as_deref(), world.stack().join("")), (Some("b"), "abc".to_owned()));
-    let used: Vec<_> = world.state.shell.used_last_first();
+    let used: Vec<_> = world.state.shell.windows_by_last_use();
     assert_eq!(used.first(), Some(&world.window("b").id), "the switcher goes by the last focus");
     // A window that moves under the resting pointer does not get the focus. Motion within a window changes no focus
     // either.
-    world.put("b", (900, 500));
-    world.put("a", (300, 0));
+    world.move_window("b", (900, 500));
+    world.move_window("a", (300, 0));
     upbeat::input::refresh_focus(&mut world.state);
     assert_eq!(world.focused().as_deref(), Some("b"));
     world.click(400.0, 50.0);
@@ -154,12 +156,12 @@ fn the_focus_follows_the_pointer_that_is_moved_and_raises_nothing() {
 }
 
 #[test]
-fn a_column_that_is_not_seen_whole_stays_where_it_is_under_the_pointer() {
-    let mut world = World::new();
-    strips::set_mode(&mut world.state, Mode::Strip);
+fn partly_visible_column_does_not_scroll_when_the_pointer_focuses_it() {
+    let mut world = TestWorld::new();
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
     world.state.shell.set_focus_follows_pointer(true);
     for title in ["a", "b", "c"] {
-        world.open_as_asked(title);
+        world.open_at_configured_size(title);
         world.turn();
     }
     // Half of "a" lies left of the screen, because the middle column is wider than the others.
@@ -168,7 +170,7 @@ fn a_column_that_is_not_seen_whole_stays_where_it_is_under_the_pointer() {
     assert_eq!(world.focused().as_deref(), Some("b"));
     point_at(&mut world, "c");
     assert_eq!(world.focused().as_deref(), Some("c"));
-    strips::acting::set_width(&mut world.state, upbeat::shell::layout::op::Resize::To(75));
+    tiling::actions::set_width(&mut world.state, upbeat::shell::layout::op::Resize::To(75));
     world.turn();
     let rect = world.window("b").rect();
     assert!(rect.loc.x < 0 && rect.loc.x + rect.size.w > 20, "{rect:?}");

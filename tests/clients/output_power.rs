@@ -4,14 +4,14 @@ use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum};
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_manager_v1::ZwlrOutputPowerManagerV1;
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_v1::{self, Mode, ZwlrOutputPowerV1};
 
-use crate::drawing::{by_gles_alone, disturb, is_dark, show};
-use crate::fixture::client::Data;
+use crate::fixture::client::TestClientState;
 use crate::fixture::content::BLUE;
-use crate::fixture::{ClientIndex, Event, World};
+use crate::fixture::{ClientEvent, ClientIndex, TestWorld};
+use crate::render_thread::{disturb, gles_only_session, is_dark, show};
 use upbeat::output::power;
-use upbeat::render::Fault;
+use upbeat::render::GpuFault;
 
-impl Dispatch<ZwlrOutputPowerManagerV1, ()> for Data {
+impl Dispatch<ZwlrOutputPowerManagerV1, ()> for TestClientState {
     fn event(
         _: &mut Self,
         _: &ZwlrOutputPowerManagerV1,
@@ -23,7 +23,7 @@ impl Dispatch<ZwlrOutputPowerManagerV1, ()> for Data {
     }
 }
 
-impl Dispatch<ZwlrOutputPowerV1, ()> for Data {
+impl Dispatch<ZwlrOutputPowerV1, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ZwlrOutputPowerV1,
@@ -38,58 +38,67 @@ impl Dispatch<ZwlrOutputPowerV1, ()> for Data {
             zwlr_output_power_v1::Event::Failed => "failed",
             _ => return,
         };
-        data.events.push(Event::Told(words.to_owned()));
+        data.events.push(ClientEvent::InWords(words.to_owned()));
     }
 }
 
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+fn power_events(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
     world.turn();
     world.settle();
-    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    let told = |event| if let ClientEvent::InWords(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-pub fn power(world: &mut World, client: ClientIndex) -> ZwlrOutputPowerV1 {
+pub fn power(world: &mut TestWorld, client: ClientIndex) -> ZwlrOutputPowerV1 {
     let client = world.client(client);
     let (manager, output) = (client.bind::<ZwlrOutputPowerManagerV1>(), client.bind_output());
     manager.get_output_power(&output, &client.handle(), ())
 }
 
-fn is_on(world: &World) -> bool {
+fn is_on(world: &TestWorld) -> bool {
     world.state.outputs.states().next().unwrap().is_on()
 }
 
 #[test]
-fn an_output_goes_off_and_on_and_all_who_watch_it_hear_of_it() {
-    let mut world = World::lit();
+fn all_power_objects_receive_off_and_on() {
+    let mut world = TestWorld::rendered();
     let (one, other) = (world.connect(), world.connect());
     let (first, second) = (power(&mut world, one), power(&mut world, other));
-    assert_eq!((told(&mut world, one), told(&mut world, other)), (vec!["on".to_owned()], vec!["on".to_owned()]));
+    assert_eq!(
+        (power_events(&mut world, one), power_events(&mut world, other)),
+        (vec!["on".to_owned()], vec!["on".to_owned()])
+    );
     first.set_mode(Mode::Off);
-    assert_eq!((told(&mut world, one), told(&mut world, other)), (vec!["off".to_owned()], vec!["off".to_owned()]));
+    assert_eq!(
+        (power_events(&mut world, one), power_events(&mut world, other)),
+        (vec!["off".to_owned()], vec!["off".to_owned()])
+    );
     assert!(!is_on(&world));
     second.set_mode(Mode::On);
-    assert_eq!((told(&mut world, one), told(&mut world, other)), (vec!["on".to_owned()], vec!["on".to_owned()]));
+    assert_eq!(
+        (power_events(&mut world, one), power_events(&mut world, other)),
+        (vec!["on".to_owned()], vec!["on".to_owned()])
+    );
     assert!(is_on(&world));
     // The last request counts; a mode that the client knows already is not sent again.
     first.set_mode(Mode::Off);
     second.set_mode(Mode::On);
     world.settle();
     assert!(is_on(&world));
-    assert_eq!(told(&mut world, one), [""; 0]);
+    assert_eq!(power_events(&mut world, one), [""; 0]);
 }
 
 #[test]
-fn who_watches_an_output_that_goes_is_told_so_and_can_do_nothing_any_more() {
-    let mut world = World::new();
+fn power_object_of_an_unplugged_output_fails_and_is_inert() {
+    let mut world = TestWorld::new();
     let client = world.connect();
     let object = power(&mut world, client);
-    told(&mut world, client);
+    power_events(&mut world, client);
     world.unplug("TEST-1");
-    assert_eq!(told(&mut world, client), ["failed"]);
+    assert_eq!(power_events(&mut world, client), ["failed"]);
     object.set_mode(Mode::Off);
-    assert_eq!(told(&mut world, client), [""; 0]);
-    assert!(!world.client(client).is_gone());
+    assert_eq!(power_events(&mut world, client), [""; 0]);
+    assert!(!world.client(client).is_disconnected());
     world.kill(client);
     world.turn();
 }
@@ -98,8 +107,8 @@ fn who_watches_an_output_that_goes_is_told_so_and_can_do_nothing_any_more() {
 const AT_ONCE: usize = 8;
 
 #[test]
-fn wish_that_waits_is_granted_though_the_renderer_fails_meanwhile() {
-    let Some((mut world, painter, window)) = by_gles_alone() else { return };
+fn pending_power_request_is_applied_although_the_renderer_fails() {
+    let Some((mut world, painter, window)) = gles_only_session() else { return };
     let client = world.connect();
     let object = power(&mut world, client);
     for number in 0..AT_ONCE {
@@ -108,16 +117,16 @@ fn wish_that_waits_is_granted_though_the_renderer_fails_meanwhile() {
     object.set_mode(Mode::Off);
     world.settle();
     assert!(is_on(&world), "the last request waits");
-    disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
+    disturb(&world, GpuFault::Dead { contexts: 8, frames: 0 });
     show(&mut world, painter, &window, 2, BLUE);
-    world.until("darkness", |world| is_dark(world));
+    world.run_until("darkness", |world| is_dark(world));
     // Without the pending request, the output would be lit again with the renderer.
-    world.until("the pending request is done", |world| power::wanted(&world.state).is_empty());
+    world.run_until("the pending request is done", |world| power::wanted(&world.state).is_empty());
 }
 
 #[test]
-fn a_mode_that_there_is_not_is_an_error() {
-    let mut world = World::new();
+fn unknown_power_mode_is_an_error() {
+    let mut world = TestWorld::new();
     let client = world.connect();
     let object = power(&mut world, client);
     let request = zwlr_output_power_v1::Request::SetMode { mode: WEnum::Unknown(7) };

@@ -10,18 +10,18 @@ use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_pointer_constra
 
 use wayland_protocols::wp::pointer_warp::v1::client::wp_pointer_warp_v1::{self, WpPointerWarpV1};
 
-use crate::fixture::client::Data;
+use crate::fixture::client::TestClientState;
 use crate::fixture::content::{BLUE, RED};
-use crate::fixture::handlers::id;
-use crate::fixture::{ClientIndex, Event, KEY_1, Toplevel, World};
+use crate::fixture::dispatch::id;
+use crate::fixture::{ClientEvent, ClientIndex, KEY_1, TestToplevel, TestWorld};
 
-fn pointer_at(world: &World) -> (f64, f64) {
+fn pointer_at(world: &TestWorld) -> (f64, f64) {
     let position = upbeat::input::pointer_position(&world.state);
     (position.x, position.y)
 }
 
 /// `client` asks to lock the pointer on `window`.
-fn lock(world: &mut World, client: ClientIndex, window: &Toplevel) -> ZwpLockedPointerV1 {
+fn lock(world: &mut TestWorld, client: ClientIndex, window: &TestToplevel) -> ZwpLockedPointerV1 {
     let client = world.client(client);
     let (pointer, handle) = (client.globals().pointer().clone(), client.handle());
     let constraints = &client.globals().constraints;
@@ -31,12 +31,12 @@ fn lock(world: &mut World, client: ClientIndex, window: &Toplevel) -> ZwpLockedP
 }
 
 #[test]
-fn cursor_is_not_seen_while_fingers_are_used() {
-    let mut world = World::lit();
+fn cursor_is_hidden_during_touch_input() {
+    let mut world = TestWorld::rendered();
     world.open_filled("a", (200, 100), 0);
     world.point(400.0, 300.0);
-    let seen = |world: &mut World| {
-        world.rest();
+    let seen = |world: &mut TestWorld| {
+        world.run_until_idle();
         world.picture().pixels
     };
     let with_cursor = seen(&mut world);
@@ -55,7 +55,7 @@ fn cursor_is_not_seen_while_fingers_are_used() {
 
 #[test]
 fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 400, 300);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 50.0);
@@ -64,7 +64,7 @@ fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
     client.globals().relative_pointers.get_relative_pointer(&pointer, &handle, ());
     let lock = lock(&mut world, a, &window);
     assert!(
-        world.client(a).take_events().iter().any(|event| matches!(event, Event::Locked)),
+        world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::Locked)),
         "it has the focus already"
     );
 
@@ -73,8 +73,8 @@ fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
     world.input(InputEvent::PointerMotion { time, delta: (7.0, -3.0).into(), raw: (9.0, -4.0).into() });
     assert_eq!(pointer_at(&world), before);
     let events = world.client(a).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::Relative { dx: 7.0, dy: -3.0 })), "{events:?}");
-    assert!(!events.iter().any(|event| matches!(event, Event::PointerMotion { .. })));
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::Relative { dx: 7.0, dy: -3.0 })), "{events:?}");
+    assert!(!events.iter().any(|event| matches!(event, ClientEvent::PointerMotion { .. })));
 
     lock.destroy();
     world.settle();
@@ -83,7 +83,7 @@ fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
     assert_eq!(pointer_at(&world), (before.0 + 7.0, before.1 - 3.0));
 }
 
-impl Dispatch<WpPointerWarpV1, ()> for Data {
+impl Dispatch<WpPointerWarpV1, ()> for TestClientState {
     fn event(
         _: &mut Self,
         _: &WpPointerWarpV1,
@@ -96,15 +96,15 @@ impl Dispatch<WpPointerWarpV1, ()> for Data {
 }
 
 #[test]
-fn who_has_the_pointer_puts_it_where_it_is_seen_and_nobody_else_does() {
-    let mut world = World::lit();
+fn only_the_client_with_the_pointer_can_warp_it() {
+    let mut world = TestWorld::rendered();
     let (a, window) = world.open("a", 400, 300);
-    world.rest();
+    world.run_until_idle();
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 50.0);
     let entered = world.client(a).data.last_enter;
     let (warp, pointer) = (world.client(a).bind::<WpPointerWarpV1>(), world.client(a).globals().pointer().clone());
-    let put = |world: &mut World, x: f64, y: f64, serial: u32| {
+    let put = |world: &mut TestWorld, x: f64, y: f64, serial: u32| {
         warp.warp_pointer(&window.surface, &pointer, x, y, serial);
         world.settle();
         let (x, y) = pointer_at(world);
@@ -114,7 +114,7 @@ fn who_has_the_pointer_puts_it_where_it_is_seen_and_nobody_else_does() {
     world.client(a).take_events();
     assert_eq!(put(&mut world, 200.0, 100.5, entered), (200.0, 100.5));
     let heard = world.client(a).take_events();
-    assert!(heard.iter().any(|event| matches!(event, Event::PointerMotion { x: 200.0, y: 100.5 })), "{heard:?}");
+    assert!(heard.iter().any(|event| matches!(event, ClientEvent::PointerMotion { x: 200.0, y: 100.5 })), "{heard:?}");
     for outside in [(-1.0, 10.0), (10.0, 300.5), (f64::from(i32::MAX >> 8), 0.0)] {
         assert_eq!(put(&mut world, outside.0, outside.1, entered), (200.0, 100.5), "{outside:?}");
     }
@@ -126,7 +126,7 @@ fn who_has_the_pointer_puts_it_where_it_is_seen_and_nobody_else_does() {
 
 #[test]
 fn a_confined_pointer_slides_along_the_edge_of_its_region() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 400, 300);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 50.0);
@@ -153,13 +153,13 @@ fn a_confined_pointer_slides_along_the_edge_of_its_region() {
 }
 
 #[test]
-fn a_pointer_is_let_go_of_with_the_keyboard_and_taken_again_with_it() {
-    let mut world = World::new();
+fn pointer_constraint_ends_and_returns_with_keyboard_focus() {
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 400, 300);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 50.0);
     lock(&mut world, a, &window);
-    let moves = |world: &mut World| {
+    let moves = |world: &mut TestWorld| {
         let (before, time) = (pointer_at(world), world.now());
         world.input(InputEvent::PointerMotion { time, delta: (1.0, 0.0).into(), raw: (1.0, 0.0).into() });
         pointer_at(world) != before
@@ -175,8 +175,8 @@ fn a_pointer_is_let_go_of_with_the_keyboard_and_taken_again_with_it() {
 }
 
 #[test]
-fn the_cursor_is_what_the_client_under_the_pointer_wants() {
-    let mut world = World::new();
+fn client_under_the_pointer_sets_the_cursor() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 400, 300);
     world.point(640.0, 360.0);
     let serial = world.client(a).data.last_enter;
@@ -189,7 +189,7 @@ fn the_cursor_is_what_the_client_under_the_pointer_wants() {
 
     let client = world.client(a);
     let image = client.surface();
-    client.show(&image, 24, 24);
+    client.commit_buffer(&image, 24, 24);
     pointer.set_cursor(serial, Some(&image), 3, 5);
     world.settle();
     assert!(
@@ -207,12 +207,12 @@ fn the_cursor_is_what_the_client_under_the_pointer_wants() {
 }
 
 #[test]
-fn a_cursor_that_is_larger_than_its_plane_is_cut_off_and_keeps_no_frame_from_the_screen() {
+fn oversized_cursor_is_clipped_to_its_plane_and_blocks_no_frame() {
     const PLANE: i32 = 64;
     let options = OutputOptions { cursor_plane: Some((PLANE as u32, PLANE as u32)), ..OutputOptions::default() };
-    let mut world = World::lit_on(options);
+    let mut world = TestWorld::rendered_on(options);
     let (a, window) = world.open_filled("a", (400, 300), RED);
-    world.rest();
+    world.run_until_idle();
     world.point(640.0, 360.0);
     let serial = world.client(a).data.last_enter;
     let client = world.client(a);
@@ -224,10 +224,10 @@ fn a_cursor_that_is_larger_than_its_plane_is_cut_off_and_keeps_no_frame_from_the
         image.attach(Some(&client.solid(100, width, height, BLUE)), 0, 0);
         image.damage_buffer(0, 0, width, height);
         image.commit();
-        client.ask(&window.surface, number);
+        client.request_feedback(&window.surface, number);
         client.draw(&window.surface, number, (400, 300), RED);
         window.surface.commit();
-        world.until("the frame beside it", |world| world.client(a).light(number).is_some());
+        world.run_until("the frame beside it", |world| world.client(a).light(number).is_some());
     }
 }
 
@@ -242,19 +242,19 @@ fn red_cursor(side: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_cursor_shape_that_is_read_late_is_shown_though_nothing_else_happens() {
+fn late_cursor_theme_is_shown_without_other_activity() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("cursors")).unwrap();
     std::fs::write(directory.path().join("cursors/default"), red_cursor(16)).unwrap();
     // The thread that reads the theme blocks on this FIFO until the test writes to it.
     let index = directory.path().join("index.theme");
     rustix::fs::mkfifoat(rustix::fs::CWD, &index, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
-    let theme = upbeat::config::Cursor { theme: directory.path().to_str().unwrap().to_owned(), size: 24 };
+    let theme = upbeat::config::CursorOptions { theme: directory.path().to_str().unwrap().to_owned(), size: 24 };
 
-    let mut world = World::lit();
+    let mut world = TestWorld::rendered();
     upbeat::input::cursor::load_theme(&mut world.state, &theme);
     world.point(200.0, 200.0);
-    world.rest();
+    world.run_until_idle();
     const RED: u32 = 0xff_0000;
     assert_ne!(world.pixel(204, 204), RED, "it cannot be read yet");
     let mut waiting = std::fs::File::create(&index).unwrap();
@@ -262,14 +262,14 @@ fn a_cursor_shape_that_is_read_late_is_shown_though_nothing_else_happens() {
     std::fs::remove_file(&index).unwrap();
     std::io::Write::write_all(&mut waiting, b"[Icon Theme]\n").unwrap();
     drop(waiting);
-    world.until("the shape of the theme", |world| world.pixel(204, 204) == RED);
+    world.run_until("the shape of the theme", |world| world.pixel(204, 204) == RED);
 }
 
 /// As in browsers: an opaque subsurface without an input region covers the whole window, and input goes to the window
 /// below.
 #[test]
-fn a_window_below_its_own_opaque_subsurface_gets_what_that_lets_through() {
-    let mut world = World::lit();
+fn window_below_an_opaque_subsurface_without_input_region_gets_the_pointer() {
+    let mut world = TestWorld::rendered();
     let (a, window) = world.open("a", 400, 300);
     let (child, subsurface) = world.client(a).subsurface(&window.surface);
     subsurface.set_position(0, 0);
@@ -286,26 +286,25 @@ fn a_window_below_its_own_opaque_subsurface_gets_what_that_lets_through() {
     child.commit();
     window.surface.commit();
     world.settle();
-    world.rest();
+    world.run_until_idle();
     world.client(a).take_events();
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 60.0);
     let events = world.client(a).take_events();
     let below = id(&window.surface);
-    let entered =
-        |event: &Event| matches!(event, Event::PointerEnter { surface, x: 50.0, y: 60.0 } if *surface == below);
+    let entered = |event: &ClientEvent| matches!(event, ClientEvent::PointerEnter { surface, x: 50.0, y: 60.0 } if *surface == below);
     assert!(events.iter().any(entered), "{events:?}");
 }
 
 /// Pointer positions that the client received, in order.
-fn motions(world: &mut World, client: crate::fixture::ClientIndex) -> Vec<(f64, f64)> {
-    let motion = |event| if let Event::PointerMotion { x, y } = event { Some((x, y)) } else { None };
+fn motions(world: &mut TestWorld, client: crate::fixture::ClientIndex) -> Vec<(f64, f64)> {
+    let motion = |event| if let ClientEvent::PointerMotion { x, y } = event { Some((x, y)) } else { None };
     world.client(client).take_events().into_iter().filter_map(motion).collect()
 }
 
 #[test]
-fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_the_pointer_is_then() {
-    let mut world = World::new();
+fn paused_client_is_not_ended_and_receives_the_newest_pointer_position() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 400, 300);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 50.0);
@@ -314,7 +313,7 @@ fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_t
     client.globals().relative_pointers.get_relative_pointer(&pointer, &handle, ());
     world.settle();
     world.client(a).take_events();
-    world.client(a).is_stopped = true;
+    world.client(a).is_stalled = true;
     for step in 0..3_000 {
         let time = world.now();
         let across = if step % 2 == 0 { 1.0 } else { -1.0 };
@@ -328,15 +327,15 @@ fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_t
     }
     let time = world.now();
     world.input(InputEvent::PointerPosition { time, position: (corner.x + 70.0, corner.y + 80.0).into() });
-    world.client(a).is_stopped = false;
+    world.client(a).is_stalled = false;
     let mut heard = Vec::new();
     let mut moved = 0.0;
-    world.until("the last position", |world| {
-        assert!(!world.client(a).is_gone());
+    world.run_until("the last position", |world| {
+        assert!(!world.client(a).is_disconnected());
         for event in world.client(a).take_events() {
             match event {
-                Event::PointerMotion { x, y } => heard.push((x, y)),
-                Event::Relative { dx, .. } => moved += dx,
+                ClientEvent::PointerMotion { x, y } => heard.push((x, y)),
+                ClientEvent::Relative { dx, .. } => moved += dx,
                 _ => {}
             }
         }
@@ -349,24 +348,24 @@ fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_t
 }
 
 #[test]
-fn a_press_finds_the_pointer_where_it_is_though_the_client_is_behind() {
-    let mut world = World::new();
+fn press_is_sent_after_the_newest_position_to_a_slow_client() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 400, 300);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 50.0);
     world.client(a).take_events();
-    world.client(a).is_stopped = true;
+    world.client(a).is_stalled = true;
     for step in 0..1_000 {
         world.point(corner.x + 50.0 + f64::from(step % 100), corner.y + 50.0);
     }
     world.click(corner.x + 10.0, corner.y + 20.0);
-    world.client(a).is_stopped = false;
+    world.client(a).is_stalled = false;
     world.settle();
     let events = world.client(a).take_events();
-    let press = events.iter().position(|event| matches!(event, Event::Button { pressed: true, .. })).unwrap();
+    let press = events.iter().position(|event| matches!(event, ClientEvent::Button { pressed: true, .. })).unwrap();
     let before = events[..press]
         .iter()
         .rev()
-        .find_map(|event| if let Event::PointerMotion { x, y } = event { Some((*x, *y)) } else { None });
+        .find_map(|event| if let ClientEvent::PointerMotion { x, y } = event { Some((*x, *y)) } else { None });
     assert_eq!(before, Some((10.0, 20.0)));
 }

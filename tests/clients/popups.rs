@@ -2,27 +2,27 @@
 
 use smithay::reexports::wayland_server::Resource as _;
 
-use crate::fixture::handlers::id;
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, OUTPUT, Popup, Toplevel, World};
+use crate::fixture::dispatch::id;
+use crate::fixture::{BUTTON_LEFT, ClientEvent, ClientIndex, OUTPUT, TestPopup, TestToplevel, TestWorld};
 use wayland_protocols::xdg::shell::client::xdg_wm_base;
 
-fn open_popup(world: &mut World, client: ClientIndex, parent: &Toplevel, x: i32, y: i32) -> Popup {
+fn open_popup(world: &mut TestWorld, client: ClientIndex, parent: &TestToplevel, x: i32, y: i32) -> TestPopup {
     let positioner = world.client(client).positioner(x, y, 100, 80);
     let popup = world.client(client).popup(&parent.xdg, &positioner);
     show(world, client, &popup);
     popup
 }
 
-fn show(world: &mut World, client: ClientIndex, popup: &Popup) {
+fn show(world: &mut TestWorld, client: ClientIndex, popup: &TestPopup) {
     popup.surface.commit();
     world.settle();
-    world.client(client).answer_newest();
-    world.client(client).show(&popup.surface, 100, 80);
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&popup.surface, 100, 80);
     world.settle();
 }
 
 /// Opens a popup that grabs, after a click on its parent.
-fn open_menu(world: &mut World, client: ClientIndex, parent: &Toplevel) -> Popup {
+fn open_menu(world: &mut TestWorld, client: ClientIndex, parent: &TestToplevel) -> TestPopup {
     let corner = world.window("a").rect().loc.to_f64();
     world.client(client).take_events();
     world.click(corner.x + 5.0, corner.y + 5.0);
@@ -35,14 +35,14 @@ fn open_menu(world: &mut World, client: ClientIndex, parent: &Toplevel) -> Popup
     popup
 }
 
-fn popup_locations(world: &World) -> Vec<(i32, i32)> {
+fn popup_locations(world: &TestWorld) -> Vec<(i32, i32)> {
     let window = world.window("a");
     world.state.shell.popups_of(window.surface()).map(|(_, location)| (location.x, location.y)).collect()
 }
 
 #[test]
 fn a_popup_appears_at_its_anchor() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     open_popup(&mut world, client, &window, 30, 40);
     let corner = world.window("a").rect().loc;
@@ -51,7 +51,7 @@ fn a_popup_appears_at_its_anchor() {
 
 #[test]
 fn a_popup_that_would_leave_the_screen_slides_back() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let surface = world.window("a").surface().clone();
     upbeat::shell::set_location(&mut world.state, &surface, (OUTPUT.0 - 400, OUTPUT.1 - 300).into());
@@ -60,8 +60,8 @@ fn a_popup_that_would_leave_the_screen_slides_back() {
 }
 
 #[test]
-fn a_repositioned_popup_moves_when_its_client_has_agreed() {
-    let mut world = World::new();
+fn repositioned_popup_moves_after_its_client_acknowledged() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let popup = open_popup(&mut world, client, &window, 30, 40);
     world.client(client).take_events();
@@ -70,8 +70,8 @@ fn a_repositioned_popup_moves_when_its_client_has_agreed() {
     popup.popup.reposition(&positioner, 77);
     world.settle();
     assert_eq!(popup_locations(&world), before);
-    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::Repositioned(77))));
-    world.client(client).answer_newest();
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, ClientEvent::Repositioned(77))));
+    world.client(client).ack_newest_configure();
     popup.surface.commit();
     world.settle();
     assert_eq!(popup_locations(&world), [(before[0].0 + 20, before[0].1 + 20)]);
@@ -79,45 +79,45 @@ fn a_repositioned_popup_moves_when_its_client_has_agreed() {
 
 #[test]
 fn a_menu_has_the_keyboard_until_a_click_elsewhere_closes_it() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (other, _) = world.open("other", 1000, 600);
     let (client, window) = world.open("a", 200, 150);
     let popup = open_menu(&mut world, client, &window);
     let menu = id(&popup.surface);
     let events = world.client(client).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface } if *surface == menu)));
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::KeyboardEnter { surface } if *surface == menu)));
 
     world.client(other).take_events();
     world.point(200.0, 100.0);
     world.button(BUTTON_LEFT, true);
     world.button(BUTTON_LEFT, false);
-    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, ClientEvent::PopupDone)));
     assert!(popup_locations(&world).is_empty(), "hidden at once, however late its client destroys it");
     assert!(
-        !world.client(other).take_events().iter().any(|event| matches!(event, Event::Button { .. })),
+        !world.client(other).take_events().iter().any(|event| matches!(event, ClientEvent::Button { .. })),
         "the click that closes a menu does nothing else"
     );
     let back = id(&window.surface);
     let events = world.client(client).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface } if *surface == back)));
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::KeyboardEnter { surface } if *surface == back)));
 }
 
 #[test]
 fn a_grab_without_a_press_is_refused_by_closing_the_popup() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 200, 150);
     let seat = world.client(client).globals().seat.clone();
     let positioner = world.client(client).positioner(10, 10, 100, 80);
     let popup = world.client(client).popup(&window.xdg, &positioner);
     popup.popup.grab(&seat, 4_000_000_000);
     world.settle();
-    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
-    assert!(!world.client(client).is_gone());
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, ClientEvent::PopupDone)));
+    assert!(!world.client(client).is_disconnected());
 }
 
 #[test]
 fn popups_are_closed_from_the_topmost_down() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 200, 150);
     let first = open_popup(&mut world, client, &window, 10, 10);
     let positioner = world.client(client).positioner(20, 20, 100, 80);
@@ -134,8 +134,8 @@ fn popups_are_closed_from_the_topmost_down() {
 }
 
 #[test]
-fn a_menu_whose_client_dies_gives_the_keyboard_back() {
-    let mut world = World::new();
+fn keyboard_returns_after_a_grabbing_popups_client_dies() {
+    let mut world = TestWorld::new();
     let (other, other_window) = world.open("other", 1000, 600);
     let (client, window) = world.open("a", 200, 150);
     open_menu(&mut world, client, &window);
@@ -143,41 +143,41 @@ fn a_menu_whose_client_dies_gives_the_keyboard_back() {
     world.kill(client);
     let back = id(&other_window.surface);
     let events = world.client(other).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface } if *surface == back)));
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::KeyboardEnter { surface } if *surface == back)));
     world.click(200.0, 100.0);
-    assert!(world.client(other).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+    assert!(world.client(other).take_events().iter().any(|event| matches!(event, ClientEvent::Button { .. })));
 }
 
 #[test]
-fn a_popup_outlives_its_parent_without_being_seen() {
-    let mut world = World::new();
+fn popup_of_a_destroyed_parent_is_hidden() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 200, 150);
     let popup = open_popup(&mut world, client, &window, 10, 10);
     window.surface.attach(None, 0, 0);
     window.surface.commit();
     world.settle();
-    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
-    world.client(client).show(&popup.surface, 100, 80);
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, ClientEvent::PopupDone)));
+    world.client(client).commit_buffer(&popup.surface, 100, 80);
     world.settle();
     assert!(world.stack().is_empty());
-    assert!(!world.client(client).is_gone());
+    assert!(!world.client(client).is_disconnected());
 }
 
 #[test]
 fn a_new_window_closes_the_menus_of_others() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 200, 150);
     open_menu(&mut world, client, &window);
     let (other, _) = world.open("other", 300, 200);
-    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, ClientEvent::PopupDone)));
     world.client(other).take_events();
     world.key(crate::fixture::KEY_A, true);
-    assert!(world.client(other).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+    assert!(world.client(other).take_events().iter().any(|event| matches!(event, ClientEvent::Key { .. })));
 }
 
 #[test]
 fn late_grab_on_dismissed_popup_gets_popup_done() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     world.open("other", 1000, 600);
     let (client, window) = world.open("a", 200, 150);
     let menu = open_menu(&mut world, client, &window);
@@ -199,11 +199,11 @@ fn late_grab_on_dismissed_popup_gets_popup_done() {
 
 #[test]
 fn late_grab_while_another_clients_menu_is_open_gets_popup_done() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (late, late_window) = world.open("late", 300, 200);
     let (client, window) = world.open("a", 200, 150);
-    world.put("late", (0, 0));
-    world.put("a", (600, 300));
+    world.move_window("late", (0, 0));
+    world.move_window("a", (600, 300));
     world.click(200.0, 100.0);
     let serial = world.client(late).press_serial();
     let menu = open_menu(&mut world, client, &window);
@@ -223,7 +223,7 @@ fn late_grab_while_another_clients_menu_is_open_gets_popup_done() {
 
 #[test]
 fn grab_beside_the_own_topmost_popup_is_an_error() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 200, 150);
     open_menu(&mut world, client, &window);
     let serial = click_on_menu(&mut world, client);
@@ -237,12 +237,12 @@ fn grab_beside_the_own_topmost_popup_is_an_error() {
 }
 
 /// Clicks on the menu of [`open_menu`] and returns the serial of the press.
-fn click_on_menu(world: &mut World, client: ClientIndex) -> u32 {
+fn click_on_menu(world: &mut TestWorld, client: ClientIndex) -> u32 {
     let corner = world.window("a").rect().loc.to_f64();
     world.click(corner.x + 20.0, corner.y + 20.0);
     world.client(client).press_serial()
 }
 
-fn popups_done(events: &[Event]) -> usize {
-    events.iter().filter(|event| matches!(event, Event::PopupDone)).count()
+fn popups_done(events: &[ClientEvent]) -> usize {
+    events.iter().filter(|event| matches!(event, ClientEvent::PopupDone)).count()
 }

@@ -7,39 +7,40 @@ use std::rc::Rc;
 
 use upbeat::backend::headless::HeadlessOutput;
 use upbeat::backend::{
-    Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, ModeId, PixelBuffer, Plan, Slowest, SubmitError,
+    Buffer, Capabilities, Display, DisplayEvent, FrameId, FramePlan, ModeId, PixelBuffer, RateLimit, SubmitError,
+    VideoMode,
 };
 use upbeat::output::{hotplug, mode_switch};
 use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::simulated::nothing;
-use crate::fixture::{OUTPUT, World};
-use crate::output_management::{Head, area, configure, manager, told};
+use crate::fixture::{OUTPUT, TestWorld};
+use crate::output_management::{HeadWithSettings, area, configure, manager, output_manager_events};
 
 /// Modes that the driver was asked for, and its events.
 #[derive(Default)]
-struct Driver {
+struct SlowDriverState {
     last: u32,
-    asked: VecDeque<(ModeId, Mode)>,
+    asked: VecDeque<(ModeId, VideoMode)>,
     said: VecDeque<DisplayEvent>,
 }
 
 /// A display with a slow driver.
-struct Slow {
+struct SlowDisplay {
     output: HeadlessOutput,
-    driver: Rc<RefCell<Driver>>,
+    driver: Rc<RefCell<SlowDriverState>>,
 }
 
 /// The test's control of a slow driver.
 #[derive(Clone)]
-struct Remote {
+struct SlowDriver {
     output: HeadlessOutput,
-    driver: Rc<RefCell<Driver>>,
+    driver: Rc<RefCell<SlowDriverState>>,
 }
 
-impl Remote {
+impl SlowDriver {
     /// Sizes of the modes that wait for an answer.
-    fn asked(&self) -> Vec<(i32, i32)> {
+    fn pending_sizes(&self) -> Vec<(i32, i32)> {
         self.driver.borrow().asked.iter().map(|(_, mode)| (mode.width, mode.height)).collect()
     }
 
@@ -49,36 +50,36 @@ impl Remote {
         if result.is_ok() {
             self.output.set_mode(mode).unwrap();
         }
-        driver.said.push_back(DisplayEvent::ModeSettled { asked, result });
+        driver.said.push_back(DisplayEvent::ModeSettled { request: asked, result });
     }
 
-    fn takes(&self) {
+    fn accept(&self) {
         self.answer(Ok(()));
     }
 
-    fn refuses(&self) {
+    fn refuse(&self) {
         self.answer(Err("the link cannot be trained".to_owned()));
     }
 }
 
-impl Display for Slow {
+impl Display for SlowDisplay {
     fn name(&self) -> &str {
         self.output.name()
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self) -> VideoMode {
         self.output.mode()
     }
 
-    fn takes_mode(&self, mode: Mode) -> Result<(), String> {
-        self.output.takes_mode(mode)
+    fn check_mode(&self, mode: VideoMode) -> Result<(), String> {
+        self.output.check_mode(mode)
     }
 
-    fn slowest(&self) -> Option<u32> {
-        self.output.slowest()
+    fn slowest_rate(&self) -> Option<u32> {
+        self.output.slowest_rate()
     }
 
-    fn set_mode(&mut self, mode: Mode, _slowest: Slowest) -> Result<Option<ModeId>, String> {
+    fn set_mode(&mut self, mode: VideoMode, _slowest: RateLimit) -> Result<Option<ModeId>, String> {
         let mut driver = self.driver.borrow_mut();
         driver.last += 1;
         let asked = ModeId(driver.last);
@@ -102,7 +103,7 @@ impl Display for Slow {
         self.output.release(buffer);
     }
 
-    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
+    fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         self.output.submit(plan)
     }
 
@@ -124,182 +125,186 @@ impl Display for Slow {
 }
 
 /// Plugs in a display with a slow driver.
-fn plug(world: &mut World, name: &str, x: i32) -> Remote {
+fn plug(world: &mut TestWorld, name: &str, x: i32) -> SlowDriver {
     let mut remote = None;
-    world.plug_as(name, 60_000, (x, 0), |output| {
-        let driver = Rc::<RefCell<Driver>>::default();
-        remote = Some(Remote { output: output.clone(), driver: driver.clone() });
-        Box::new(Slow { output, driver })
+    world.plug_in_as(name, 60_000, (x, 0), |output| {
+        let driver = Rc::<RefCell<SlowDriverState>>::default();
+        remote = Some(SlowDriver { output: output.clone(), driver: driver.clone() });
+        Box::new(SlowDisplay { output, driver })
     });
     remote.expect("it was plugged in")
 }
 
-fn small(head: &Head) {
+fn small(head: &HeadWithSettings) {
     head.set_custom_mode(800, 600, 60_000);
     head.set_scale(2.0);
 }
 
 #[test]
-fn whoever_asks_for_a_mode_hears_that_it_was_taken_when_it_was() {
-    let mut world = World::lit();
+fn mode_request_succeeds_when_the_driver_took_the_mode() {
+    let mut world = TestWorld::rendered();
     let driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let (client, manager) = manager(&mut world);
-    told(&mut world, client);
+    output_manager_events(&mut world, client);
     configure(&mut world, client, &manager, &[(2, Some(&small))]).apply();
-    assert_eq!(told(&mut world, client), [""; 0], "the driver has not answered yet");
-    assert_eq!(driver.asked(), [(800, 600)]);
-    driver.takes();
-    world.rest();
-    let heard = told(&mut world, client);
+    assert_eq!(output_manager_events(&mut world, client), [""; 0], "the driver has not answered yet");
+    assert_eq!(driver.pending_sizes(), [(800, 600)]);
+    driver.accept();
+    world.run_until_idle();
+    let heard = output_manager_events(&mut world, client);
     assert_eq!(heard.first().map(String::as_str), Some("succeeded"), "{heard:?}");
     assert!(heard.contains(&"has 800x600".to_owned()) && heard.contains(&"2 scale 2".to_owned()), "{heard:?}");
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, 400, 300));
 }
 
 #[test]
-fn where_a_driver_refuses_all_is_as_it_was_also_on_other_outputs() {
-    let mut world = World::lit();
+fn refused_mode_restores_all_outputs() {
+    let mut world = TestWorld::rendered();
     let (left, right) = (plug(&mut world, "TEST-2", OUTPUT.0), plug(&mut world, "TEST-3", 2 * OUTPUT.0));
     let (client, manager) = manager(&mut world);
-    told(&mut world, client);
-    let elsewhere = |head: &Head| head.set_position(0, 2_000);
-    type Wish<'a> = (usize, Option<&'a dyn Fn(&Head)>);
-    let wishes: [Wish<'_>; 3] = [(1, Some(&elsewhere)), (2, Some(&small)), (3, Some(&small))];
+    output_manager_events(&mut world, client);
+    let elsewhere = |head: &HeadWithSettings| head.set_position(0, 2_000);
+    type ModeRequest<'a> = (usize, Option<&'a dyn Fn(&HeadWithSettings)>);
+    let wishes: [ModeRequest<'_>; 3] = [(1, Some(&elsewhere)), (2, Some(&small)), (3, Some(&small))];
     configure(&mut world, client, &manager, &wishes).apply();
-    told(&mut world, client);
-    left.takes();
-    assert_eq!(told(&mut world, client), [""; 0], "the other has not answered");
-    right.refuses();
-    assert_eq!(told(&mut world, client), [""; 0], "not all is as it was");
-    assert_eq!(left.asked(), [(OUTPUT.0, OUTPUT.1)], "it is asked for its former mode");
-    left.takes();
-    assert_eq!(told(&mut world, client), ["failed"], "a mode that did not last was announced");
-    world.rest();
+    output_manager_events(&mut world, client);
+    left.accept();
+    assert_eq!(output_manager_events(&mut world, client), [""; 0], "the other has not answered");
+    right.refuse();
+    assert_eq!(output_manager_events(&mut world, client), [""; 0], "not all is as it was");
+    assert_eq!(left.pending_sizes(), [(OUTPUT.0, OUTPUT.1)], "it is asked for its former mode");
+    left.accept();
+    assert_eq!(output_manager_events(&mut world, client), ["failed"], "a mode that did not last was announced");
+    world.run_until_idle();
     let before = [("TEST-1", 0), ("TEST-2", OUTPUT.0), ("TEST-3", 2 * OUTPUT.0)];
     for (name, x) in before {
         assert_eq!(area(&world, name), (x, 0, OUTPUT.0, OUTPUT.1), "{name}");
     }
     // The configuration can be tried again.
     configure(&mut world, client, &manager, &[(1, Some(&elsewhere))]).apply();
-    assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
+    assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
 }
 
 #[test]
-fn an_output_that_came_back_for_a_mode_that_is_refused_leaves_again() {
-    let mut world = World::lit();
+fn output_enabled_with_a_refused_mode_is_disabled_again() {
+    let mut world = TestWorld::rendered();
     let driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let (client, manager) = manager(&mut world);
-    told(&mut world, client);
+    output_manager_events(&mut world, client);
     configure(&mut world, client, &manager, &[(2, None)]).apply();
-    assert!(told(&mut world, client).contains(&"2 disabled".to_owned()));
+    assert!(output_manager_events(&mut world, client).contains(&"2 disabled".to_owned()));
     configure(&mut world, client, &manager, &[(2, Some(&small))]).apply();
-    told(&mut world, client);
-    driver.refuses();
-    assert_eq!(told(&mut world, client), ["failed"]);
+    output_manager_events(&mut world, client);
+    driver.refuse();
+    assert_eq!(output_manager_events(&mut world, client), ["failed"]);
     assert_eq!(world.state.outputs.iter().count(), 1);
 }
 
 #[test]
-fn what_others_want_meanwhile_is_cancelled_and_they_hear_how_all_is() {
-    let mut world = World::lit();
+fn configuration_during_a_mode_change_is_cancelled_and_its_client_gets_the_state() {
+    let mut world = TestWorld::rendered();
     let driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let ((client, one), (other, two)) = (manager(&mut world), manager(&mut world));
-    told(&mut world, client);
-    told(&mut world, other);
+    output_manager_events(&mut world, client);
+    output_manager_events(&mut world, other);
     configure(&mut world, client, &one, &[(2, Some(&small))]).apply();
-    told(&mut world, client);
-    let large = |head: &Head| head.set_scale(2.0);
+    output_manager_events(&mut world, client);
+    let large = |head: &HeadWithSettings| head.set_scale(2.0);
     configure(&mut world, other, &two, &[(1, Some(&large))]).apply();
-    assert_eq!(told(&mut world, other), ["cancelled"]);
-    driver.refuses();
-    assert_eq!(told(&mut world, client), ["failed", "done"]);
-    assert_eq!(told(&mut world, other), ["done"], "its turn to try again");
+    assert_eq!(output_manager_events(&mut world, other), ["cancelled"]);
+    driver.refuse();
+    assert_eq!(output_manager_events(&mut world, client), ["failed", "done"]);
+    assert_eq!(output_manager_events(&mut world, other), ["done"], "its turn to try again");
     configure(&mut world, other, &two, &[(1, Some(&large))]).apply();
-    assert!(told(&mut world, other).contains(&"succeeded".to_owned()));
+    assert!(output_manager_events(&mut world, other).contains(&"succeeded".to_owned()));
 }
 
 #[test]
-fn what_goes_back_leaves_what_others_have_asked_for_meanwhile() {
-    let mut world = World::lit();
+fn rollback_keeps_later_mode_requests() {
+    let mut world = TestWorld::rendered();
     let (left, right) = (plug(&mut world, "TEST-2", OUTPUT.0), plug(&mut world, "TEST-3", 2 * OUTPUT.0));
     let before = left.output.mode();
     let (client, manager) = manager(&mut world);
-    told(&mut world, client);
+    output_manager_events(&mut world, client);
     configure(&mut world, client, &manager, &[(2, Some(&small)), (3, Some(&small))]).apply();
-    told(&mut world, client);
-    left.takes();
-    world.rest();
+    output_manager_events(&mut world, client);
+    left.accept();
+    world.run_until_idle();
     assert_eq!((left.output.mode().width, left.output.mode().height), (800, 600));
     // A request as from the configuration file or the private socket, which does not wait for other requests.
     let heard = Rc::<RefCell<Option<Result<(), String>>>>::default();
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
-    let smaller = Mode { width: 640, height: 480, ..before };
-    let asked = mode_switch::ask(&mut world.state, &[(id, smaller)]).unwrap();
+    let smaller = VideoMode { width: 640, height: 480, ..before };
+    let asked = mode_switch::request_modes(&mut world.state, &[(id, smaller)]).unwrap();
     let said = heard.clone();
     mode_switch::wait(&mut world.state, asked, Box::new(move |_, result| *said.borrow_mut() = Some(result)));
-    right.refuses();
-    assert_eq!(told(&mut world, client).first().map(String::as_str), Some("failed"));
-    assert_eq!(left.asked(), [(640, 480)], "the later request replaces the former mode");
-    left.refuses();
-    world.rest();
-    assert_eq!(left.asked(), [(before.width, before.height)], "the driver goes back to the former mode by itself");
+    right.refuse();
+    assert_eq!(output_manager_events(&mut world, client).first().map(String::as_str), Some("failed"));
+    assert_eq!(left.pending_sizes(), [(640, 480)], "the later request replaces the former mode");
+    left.refuse();
+    world.run_until_idle();
+    assert_eq!(
+        left.pending_sizes(),
+        [(before.width, before.height)],
+        "the driver goes back to the former mode by itself"
+    );
     assert!(heard.borrow().is_none());
-    left.takes();
-    world.rest();
+    left.accept();
+    world.run_until_idle();
     assert!(heard.borrow().as_ref().is_some_and(Result::is_err));
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
 }
 
 #[test]
-fn the_mode_in_force_can_be_asked_for_while_another_is_under_way() {
-    let mut world = World::lit();
+fn current_mode_can_be_requested_during_a_mode_change() {
+    let mut world = TestWorld::rendered();
     let driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
-    let other = Mode { width: 640, height: 480, ..driver.output.mode() };
-    let asked = mode_switch::ask(&mut world.state, &[(id, other)]).unwrap();
+    let other = VideoMode { width: 640, height: 480, ..driver.output.mode() };
+    let asked = mode_switch::request_modes(&mut world.state, &[(id, other)]).unwrap();
     mode_switch::wait(&mut world.state, asked, Box::new(|_, _| {}));
     let (client, manager) = manager(&mut world);
-    told(&mut world, client);
-    let as_it_is = |head: &Head| head.set_custom_mode(OUTPUT.0, OUTPUT.1, 60_000);
+    output_manager_events(&mut world, client);
+    let as_it_is = |head: &HeadWithSettings| head.set_custom_mode(OUTPUT.0, OUTPUT.1, 60_000);
     configure(&mut world, client, &manager, &[(2, Some(&as_it_is))]).apply();
-    assert_eq!(told(&mut world, client), [""; 0], "it will not be in force for long");
-    assert_eq!(driver.asked(), [(640, 480), OUTPUT]);
-    driver.takes();
-    world.rest();
-    driver.takes();
-    world.rest();
-    assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
+    assert_eq!(output_manager_events(&mut world, client), [""; 0], "it will not be in force for long");
+    assert_eq!(driver.pending_sizes(), [(640, 480), OUTPUT]);
+    driver.accept();
+    world.run_until_idle();
+    driver.accept();
+    world.run_until_idle();
+    assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
 }
 
 #[test]
-fn a_driver_that_never_answers_has_failed_after_a_while() {
-    let mut world = World::simulated(&[60_000]);
+fn unanswered_mode_change_fails_after_a_timeout() {
+    let mut world = TestWorld::simulated(&[60_000]);
     let driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let before = (driver.output.mode().width, driver.output.mode().height);
     let (client, manager) = manager(&mut world);
-    told(&mut world, client);
+    output_manager_events(&mut world, client);
     configure(&mut world, client, &manager, &[(2, Some(&small))]).apply();
     world.run_for(Span::from_millis(4_900), &mut nothing);
-    assert_eq!(told(&mut world, client), [""; 0]);
+    assert_eq!(output_manager_events(&mut world, client), [""; 0]);
     world.run_for(Span::from_millis(200), &mut nothing);
-    assert_eq!(told(&mut world, client), ["failed"]);
-    assert_eq!(driver.asked(), [(800, 600), before], "the first mode is undone if the driver takes it");
+    assert_eq!(output_manager_events(&mut world, client), ["failed"]);
+    assert_eq!(driver.pending_sizes(), [(800, 600), before], "the first mode is undone if the driver takes it");
     // The driver wakes up: its answers come too late and are ignored.
-    driver.takes();
-    driver.takes();
+    driver.accept();
+    driver.accept();
     world.run_for(Span::from_millis(100), &mut nothing);
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, before.0, before.1));
 }
 
 #[test]
-fn one_that_is_unplugged_meanwhile_has_failed() {
-    let mut world = World::lit();
+fn output_unplugged_during_a_mode_change_fails_the_request() {
+    let mut world = TestWorld::rendered();
     let _driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let (client, manager) = manager(&mut world);
-    told(&mut world, client);
+    output_manager_events(&mut world, client);
     configure(&mut world, client, &manager, &[(2, Some(&small))]).apply();
-    told(&mut world, client);
+    output_manager_events(&mut world, client);
     world.unplug("TEST-2");
-    assert!(told(&mut world, client).contains(&"failed".to_owned()));
+    assert!(output_manager_events(&mut world, client).contains(&"failed".to_owned()));
 }

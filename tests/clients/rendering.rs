@@ -1,7 +1,7 @@
 //! Rendering: pixman and OpenGL ES give the same picture, and so do partial (damage) and full redraws.
 
-use crate::fixture::content::{Colour, GREEN, RED};
-use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_LEFT_SUPER, OUTPUT, Toplevel, World, gles};
+use crate::fixture::content::{GREEN, RED, Xrgb8888Pixel};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_LEFT_SUPER, OUTPUT, TestToplevel, TestWorld, gles};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use upbeat::backend::PixelBuffer;
@@ -34,32 +34,32 @@ fn pattern(width: i32, height: i32, alpha: u32) -> Vec<u32> {
     (0..width * height).map(|at| pixel(at % width, at / width)).collect()
 }
 
-pub struct Scene {
-    pub world: World,
+pub struct TransformedScene {
+    pub world: TestWorld,
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
 }
 
-impl Scene {
+impl TransformedScene {
     fn new(renderer: Renderer, scale: f64) -> Self {
-        Self::shown(World::lit_by(renderer, scale))
+        Self::shown(TestWorld::rendered_by(renderer, scale))
     }
 
     /// The same in a given session.
-    pub fn shown(mut world: World) -> Self {
+    pub fn shown(mut world: TestWorld) -> Self {
         let (client, window) = world.open("window", 10, 10);
-        let scene = Scene { world, client, window };
+        let scene = TransformedScene { world, client, window };
         let surface = scene.window.surface.clone();
         let mut scene = scene;
         scene.attach(&surface, Format::Xrgb8888, (400, 240), 255);
         surface.commit();
-        scene.world.rest();
+        scene.world.run_until_idle();
         scene
     }
 
     fn attach(&mut self, surface: &WlSurface, format: Format, (width, height): (i32, i32), alpha: u32) {
         let client = self.world.client(self.client);
-        surface.attach(Some(&client.picture(0, format, width, height, &pattern(width, height, alpha))), 0, 0);
+        surface.attach(Some(&client.buffer_of_pixels(0, format, width, height, &pattern(width, height, alpha))), 0, 0);
         surface.damage_buffer(0, 0, width, height);
     }
 
@@ -94,7 +94,7 @@ impl Scene {
 
         self.window.surface.commit();
         self.world.settle();
-        self.world.rest();
+        self.world.run_until_idle();
     }
 
     /// The pointer drags a corner of the window, and the client does not follow yet.
@@ -107,7 +107,7 @@ impl Scene {
         self.window.toplevel.resize(&seat, serial, ResizeEdge::BottomRight);
         self.world.settle();
         self.world.point(f64::from(rect.loc.x + rect.size.w + 76), f64::from(rect.loc.y + rect.size.h + 40));
-        self.world.rest();
+        self.world.run_until_idle();
     }
 }
 
@@ -120,7 +120,7 @@ pub fn differing(a: &PixelBuffer, b: &PixelBuffer, most: i32) -> usize {
 }
 
 /// Share of pixels in which a channel of two pictures differs by more than [`LEVELS`].
-fn unlike(a: &PixelBuffer, b: &PixelBuffer) -> f64 {
+fn share_of_differing_pixels(a: &PixelBuffer, b: &PixelBuffer) -> f64 {
     let differing = differing(a, b, LEVELS);
     let content = a.pixels.iter().filter(|pixel| **pixel != a.pixels[a.pixels.len() - 1]).count();
     assert!(content > 50_000, "only {content} pixels are not background");
@@ -128,23 +128,23 @@ fn unlike(a: &PixelBuffer, b: &PixelBuffer) -> f64 {
 }
 
 #[track_caller]
-fn same_by_both(scale: f64, allowed: f64, change: impl Fn(&mut Scene)) {
+fn same_by_both(scale: f64, allowed: f64, change: impl Fn(&mut TransformedScene)) {
     let Some(gles) = gles() else { return };
     let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| {
-        let mut scene = Scene::new(renderer, scale);
+        let mut scene = TransformedScene::new(renderer, scale);
         scene.fill();
         change(&mut scene);
         scene.world.picture()
     });
-    let unlike = unlike(&pictures[0], &pictures[1]);
+    let unlike = share_of_differing_pixels(&pictures[0], &pictures[1]);
     if unlike > allowed {
-        keep(scale, &pictures);
+        save_pictures(scale, &pictures);
     }
     assert!(unlike <= allowed, "{:.2} % of the pixels differ by more than {LEVELS} levels", unlike * 100.0);
 }
 
 /// Saves pictures for inspection in `target/tmp`.
-fn keep(scale: f64, pictures: &[PixelBuffer]) {
+fn save_pictures(scale: f64, pictures: &[PixelBuffer]) {
     for (picture, renderer) in pictures.iter().zip(["pixman", "gles"]) {
         let mut ppm = format!("P6 {} {} 255\n", picture.width, picture.height).into_bytes();
         ppm.extend(picture.pixels.iter().flat_map(|pixel| [(pixel >> 16) as u8, (pixel >> 8) as u8, *pixel as u8]));
@@ -166,12 +166,12 @@ fn gles_shows_what_pixman_shows_at_a_fractional_scale() {
 
 #[test]
 fn gles_shows_what_pixman_shows_of_a_stretched_window() {
-    same_by_both(1.0, UNLIKE_SCALED, Scene::stretch);
+    same_by_both(1.0, UNLIKE_SCALED, TransformedScene::stretch);
 }
 
 /// A change of the content on screen.
 #[derive(Clone, Debug)]
-enum Step {
+enum DamageStep {
     Move { child: usize, to: (i32, i32) },
     Raise { child: usize },
     Fill { child: usize, side: i32, alpha: u32 },
@@ -185,67 +185,68 @@ const CHILDREN: usize = 3;
 /// Smallest side of a child's buffer.
 const SMALLEST: i32 = 20;
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = DamageStep> {
     let child = 0..CHILDREN;
     prop_oneof![
-        (child.clone(), (-20..300, -20..200)).prop_map(|(child, to)| Step::Move { child, to }),
-        child.clone().prop_map(|child| Step::Raise { child }),
-        (child.clone(), SMALLEST..150, 60..=255u32).prop_map(|(child, side, alpha)| Step::Fill { child, side, alpha }),
-        (child.clone(), (0..SMALLEST - 5, 0..SMALLEST - 5), any::<u32>()).prop_map(|(child, at, colour)| Step::Touch {
+        (child.clone(), (-20..300, -20..200)).prop_map(|(child, to)| DamageStep::Move { child, to }),
+        child.clone().prop_map(|child| DamageStep::Raise { child }),
+        (child.clone(), SMALLEST..150, 60..=255u32).prop_map(|(child, side, alpha)| DamageStep::Fill {
             child,
-            at,
-            colour: colour | 0xff00_0000
+            side,
+            alpha
         }),
-        child.prop_map(|child| Step::Hide { child }),
-        (0..OUTPUT.0, 0..OUTPUT.1).prop_map(|to| Step::Point { to }),
-        (-100..100, -100..100).prop_map(|by| Step::Drag { by }),
+        (child.clone(), (0..SMALLEST - 5, 0..SMALLEST - 5), any::<u32>())
+            .prop_map(|(child, at, colour)| DamageStep::Touch { child, at, colour: colour | 0xff00_0000 }),
+        child.prop_map(|child| DamageStep::Hide { child }),
+        (0..OUTPUT.0, 0..OUTPUT.1).prop_map(|to| DamageStep::Point { to }),
+        (-100..100, -100..100).prop_map(|by| DamageStep::Drag { by }),
     ]
 }
 
-struct Child {
+struct DamageChild {
     surface: WlSurface,
     subsurface: WlSubsurface,
     side: i32,
     pixels: Vec<u32>,
 }
 
-pub struct Stage {
-    scene: Scene,
-    children: Vec<Child>,
+pub struct DamageStage {
+    scene: TransformedScene,
+    children: Vec<DamageChild>,
 }
 
-impl Stage {
+impl DamageStage {
     fn new(renderer: Renderer, scale: f64) -> Self {
-        Self::shown(World::lit_by(renderer, scale))
+        Self::shown(TestWorld::rendered_by(renderer, scale))
     }
 
     /// The same in a given session.
-    pub fn shown(world: World) -> Self {
-        let mut scene = Scene::shown(world);
+    pub fn shown(world: TestWorld) -> Self {
+        let mut scene = TransformedScene::shown(world);
         let parent = scene.window.surface.clone();
         let children = (0..CHILDREN)
             .map(|_| {
                 let (surface, subsurface) = scene.world.client(scene.client).subsurface(&parent);
-                Child { surface, subsurface, side: 0, pixels: Vec::new() }
+                DamageChild { surface, subsurface, side: 0, pixels: Vec::new() }
             })
             .collect();
-        Stage { scene, children }
+        DamageStage { scene, children }
     }
 
-    fn take(&mut self, step: &Step) {
+    fn apply(&mut self, step: &DamageStep) {
         let window = self.scene.window.surface.clone();
         match *step {
-            Step::Move { child, to } => self.children[child].subsurface.set_position(to.0, to.1),
-            Step::Raise { child } => {
+            DamageStep::Move { child, to } => self.children[child].subsurface.set_position(to.0, to.1),
+            DamageStep::Raise { child } => {
                 let other = self.children[(child + 1) % CHILDREN].surface.clone();
                 self.children[child].subsurface.place_above(&other);
             }
-            Step::Fill { child, side, alpha } => {
+            DamageStep::Fill { child, side, alpha } => {
                 self.children[child].side = side;
                 self.children[child].pixels = pattern(side, side, alpha);
                 self.attach(child, (0, 0, side, side));
             }
-            Step::Touch { child, at, colour } => {
+            DamageStep::Touch { child, at, colour } => {
                 let side = self.children[child].side;
                 if side > 0 {
                     for offset in 0..25 {
@@ -255,23 +256,23 @@ impl Stage {
                     self.attach(child, (at.0, at.1, 5, 5));
                 }
             }
-            Step::Hide { child } => {
+            DamageStep::Hide { child } => {
                 self.children[child].side = 0;
                 self.children[child].surface.attach(None, 0, 0);
                 self.children[child].surface.commit();
             }
-            Step::Point { to } => self.scene.world.point(f64::from(to.0), f64::from(to.1)),
-            Step::Drag { by } => self.drag(by),
+            DamageStep::Point { to } => self.scene.world.point(f64::from(to.0), f64::from(to.1)),
+            DamageStep::Drag { by } => self.drag(by),
         }
         window.commit();
         self.scene.world.settle();
-        self.scene.world.rest();
+        self.scene.world.run_until_idle();
     }
 
     fn attach(&mut self, child: usize, (x, y, width, height): (i32, i32, i32, i32)) {
-        let Child { surface, side, pixels, .. } = &self.children[child];
+        let DamageChild { surface, side, pixels, .. } = &self.children[child];
         let client = self.scene.world.client(self.scene.client);
-        surface.attach(Some(&client.picture(0, Format::Argb8888, *side, *side, pixels)), 0, 0);
+        surface.attach(Some(&client.buffer_of_pixels(0, Format::Argb8888, *side, *side, pixels)), 0, 0);
         surface.damage_buffer(x, y, width, height);
         surface.commit();
     }
@@ -284,21 +285,21 @@ impl Stage {
         world.point(x, y);
         world.button(BUTTON_LEFT, true);
         world.point((x + f64::from(by.0)).clamp(0.0, 1200.0), (y + f64::from(by.1)).clamp(0.0, 700.0));
-        world.rest();
+        world.run_until_idle();
         world.button(BUTTON_LEFT, false);
         world.key(KEY_LEFT_SUPER, false);
     }
 }
 
 /// Checks that random changes, each drawn with its damage only, end in the same picture as a full redraw.
-pub fn damage_is_complete(stage: impl Fn() -> Stage, scale: f64, cases: u32) {
+pub fn damage_is_complete(stage: impl Fn() -> DamageStage, scale: f64, cases: u32) {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
-    let run = |steps: Vec<Step>| {
+    let run = |steps: Vec<DamageStep>| {
         let mut stage = stage();
         for (number, step) in steps.iter().enumerate() {
-            stage.take(step);
+            stage.apply(step);
             if number % 3 == 2 || number + 1 == steps.len() {
-                let (screen, anew) = stage.scene.world.on_screen_and_anew(scale);
+                let (screen, anew) = stage.scene.world.screen_and_full_redraw(scale);
                 let differing = screen.pixels.iter().zip(&anew.pixels).filter(|(a, b)| a != b).count();
                 prop_assert_eq!(differing, 0, "after step {} ({:?})", number, step);
             }
@@ -310,32 +311,32 @@ pub fn damage_is_complete(stage: impl Fn() -> Stage, scale: f64, cases: u32) {
 
 #[test]
 fn damage_with_buffer_age_leaves_nothing_stale() {
-    damage_is_complete(|| Stage::new(Renderer::pixman().unwrap(), 1.0), 1.0, 8);
+    damage_is_complete(|| DamageStage::new(Renderer::pixman().unwrap(), 1.0), 1.0, 8);
 }
 
 #[test]
 fn damage_with_buffer_age_leaves_nothing_stale_at_a_fractional_scale() {
-    damage_is_complete(|| Stage::new(Renderer::pixman().unwrap(), 1.5), 1.5, 4);
+    damage_is_complete(|| DamageStage::new(Renderer::pixman().unwrap(), 1.5), 1.5, 4);
 }
 
 #[test]
 fn the_cursor_is_drawn_where_no_plane_can_show_it() {
-    let mut world = World::lit();
+    let mut world = TestWorld::rendered();
     world.point(200.0, 200.0);
-    world.rest();
+    world.run_until_idle();
     let background = world.pixel(5, 5);
-    let seen = |world: &World, x: i32, y: i32| {
+    let seen = |world: &TestWorld, x: i32, y: i32| {
         (0..16).any(|offset| (0..16).any(|column| world.pixel(x + column, y + offset) != background))
     };
     assert!(seen(&world, 200, 200));
     world.point(300.0, 100.0);
-    world.rest();
+    world.run_until_idle();
     assert!(seen(&world, 300, 100) && !seen(&world, 200, 200), "it moved");
 }
 
 #[test]
-fn a_buffer_that_shrinks_after_its_commit_costs_nobody_a_frame() {
-    let mut world = World::lit();
+fn buffer_that_shrinks_after_its_commit_costs_no_frame() {
+    let mut world = TestWorld::rendered();
     let (good, window) = world.open("good", 200, 100);
     let (bad, broken) = world.open("bad", 100, 50);
     let fd = rustix::fs::memfd_create("shrinks", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
@@ -351,19 +352,19 @@ fn a_buffer_that_shrinks_after_its_commit_costs_nobody_a_frame() {
     broken.surface.commit();
     rustix::fs::ftruncate(&fd, 0).unwrap();
     world.settle();
-    world.rest();
+    world.run_until_idle();
     world.client(good).draw(&window.surface, 7, (200, 100), RED);
     window.surface.commit();
-    world.until("light", |world| world.client(good).light(7).is_some());
+    world.run_until("light", |world| world.client(good).light(7).is_some());
 }
 
 #[test]
 fn a_drag_icon_hangs_at_the_pointer_and_moves_by_its_offset() {
-    let mut world = World::lit();
+    let mut world = TestWorld::rendered();
     let (client, window) = world.open("source", 300, 200);
     world.client(client).draw(&window.surface, 1, (300, 200), RED);
     window.surface.commit();
-    world.rest();
+    world.run_until_idle();
     let origin = world.window("source").origin();
     let (x, y) = (origin.x + 100, origin.y + 100);
     world.point(f64::from(x), f64::from(y));
@@ -379,12 +380,12 @@ fn a_drag_icon_hangs_at_the_pointer_and_moves_by_its_offset() {
     world.client(client).draw(&icon, 2, (60, 60), GREEN);
     icon.commit();
     world.settle();
-    world.rest();
-    let at = |world: &World, x: i32, y: i32| -> Colour { world.pixel(x, y) };
+    world.run_until_idle();
+    let at = |world: &TestWorld, x: i32, y: i32| -> Xrgb8888Pixel { world.pixel(x, y) };
     assert_eq!((at(&world, x + 50, y + 5), at(&world, x - 20, y + 5)), (GREEN, RED));
     icon.offset(-30, 0);
     icon.commit();
     world.settle();
-    world.rest();
+    world.run_until_idle();
     assert_eq!((at(&world, x + 50, y + 5), at(&world, x - 20, y + 5)), (RED, GREEN));
 }

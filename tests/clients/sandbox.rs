@@ -15,9 +15,9 @@ use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1;
 
-use crate::fixture::client::Data;
+use crate::fixture::client::TestClientState;
 use crate::fixture::simulated::nothing;
-use crate::fixture::{ClientIndex, KEY_1, KEY_A, KEY_F, KEY_LEFT_SUPER, World};
+use crate::fixture::{ClientIndex, KEY_1, KEY_A, KEY_F, KEY_LEFT_SUPER, TestWorld};
 use crate::text::{field, grab, method};
 use crate::urgency::token;
 use crate::virtual_devices::{give_keymap, keymap, strokes, virtual_keyboard};
@@ -26,7 +26,7 @@ use upbeat::guard::{self, Privilege};
 use upbeat::protocol::privileges::{FOR_EVERYBODY, PRIVILEGED};
 use upbeat_timing::time::Span;
 
-impl Dispatch<WpSecurityContextManagerV1, ()> for Data {
+impl Dispatch<WpSecurityContextManagerV1, ()> for TestClientState {
     fn event(
         _: &mut Self,
         _: &WpSecurityContextManagerV1,
@@ -38,7 +38,7 @@ impl Dispatch<WpSecurityContextManagerV1, ()> for Data {
     }
 }
 
-impl Dispatch<WpSecurityContextV1, ()> for Data {
+impl Dispatch<WpSecurityContextV1, ()> for TestClientState {
     fn event(
         _: &mut Self,
         _: &WpSecurityContextV1,
@@ -50,13 +50,13 @@ impl Dispatch<WpSecurityContextV1, ()> for Data {
     }
 }
 
-fn offered(world: &mut World, client: ClientIndex) -> Vec<String> {
+fn offered(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
     world.client(client).data.globals.iter().map(|(_, interface, _)| interface.clone()).collect()
 }
 
 /// Commits a security context with this listening socket and this close descriptor. Returns the sandbox engine's
 /// client.
-fn sandbox(world: &mut World, listener: impl AsFd, close: impl AsFd) -> ClientIndex {
+fn sandbox(world: &mut TestWorld, listener: impl AsFd, close: impl AsFd) -> ClientIndex {
     let engine = world.connect();
     let client = world.client(engine);
     let manager = client.bind::<WpSecurityContextManagerV1>();
@@ -70,8 +70,8 @@ fn sandbox(world: &mut World, listener: impl AsFd, close: impl AsFd) -> ClientIn
 }
 
 #[test]
-fn every_global_is_in_one_half_of_the_list() {
-    let mut world = World::new();
+fn each_global_is_classed_as_safe_or_privileged() {
+    let mut world = TestWorld::new();
     upbeat::protocol::scroll::offer(&mut world.state, true);
     let client = world.connect();
     for interface in offered(&mut world, client) {
@@ -82,13 +82,13 @@ fn every_global_is_in_one_half_of_the_list() {
 }
 
 #[test]
-fn a_program_in_a_sandbox_is_offered_nothing_that_lets_it_see_or_steer_others() {
+fn sandboxed_program_is_offered_no_privileged_global() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");
     let (keep, close) = rustix::pipe::pipe().map(|(read, write)| (write, read)).unwrap();
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     sandbox(&mut world, UnixListener::bind(&path).unwrap(), close);
-    let inside = world.adopt(UnixStream::connect(&path).unwrap());
+    let inside = world.connect_stream(UnixStream::connect(&path).unwrap());
     let offered = offered(&mut world, inside);
     assert!(offered.contains(&"wl_compositor".to_owned()), "{offered:?}");
     for (interface, _) in PRIVILEGED {
@@ -100,7 +100,7 @@ fn a_program_in_a_sandbox_is_offered_nothing_that_lets_it_see_or_steer_others() 
     world.client(inside).data.globals = globals;
     world.client(inside).bind::<WpSecurityContextManagerV1>();
     world.settle();
-    assert!(world.client(inside).is_gone(), "it bound a global that it was not offered");
+    assert!(world.client(inside).is_disconnected(), "it bound a global that it was not offered");
     // The sandbox ends.
     drop(keep);
     world.settle();
@@ -108,8 +108,8 @@ fn a_program_in_a_sandbox_is_offered_nothing_that_lets_it_see_or_steer_others() 
 }
 
 #[test]
-fn a_sandbox_that_hands_over_nonsense_ends_nothing() {
-    let mut world = World::new();
+fn security_context_with_invalid_descriptors_is_harmless() {
+    let mut world = TestWorld::new();
     let good = world.connect();
     let (read, write) = rustix::pipe::pipe().unwrap();
     rustix::io::write(&write, b"x").unwrap();
@@ -121,12 +121,12 @@ fn a_sandbox_that_hands_over_nonsense_ends_nothing() {
     sandbox(&mut world, &file, &write);
     world.settle();
     world.turn();
-    assert!(!world.client(good).is_gone());
+    assert!(!world.client(good).is_disconnected());
 }
 
 #[test]
-fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
-    let mut world = World::new();
+fn globals_withheld_by_configuration_are_offered_to_no_client() {
+    let mut world = TestWorld::new();
     let before = world.connect();
     let globals = world.client(before).data.globals.clone();
     world.state.rules.grant(Privilege::VirtualInput, false);
@@ -140,16 +140,16 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
     world.client(client).data.globals = globals;
     world.client(client).bind::<ZwpVirtualKeyboardManagerV1>();
     world.settle();
-    assert!(world.client(client).is_gone(), "it bound a global that it was not offered");
+    assert!(world.client(client).is_disconnected(), "it bound a global that it was not offered");
 }
 
 /// Opens a window for a client that sees only the globals of a sandbox.
-fn open_inside(world: &mut World, client: ClientIndex, title: &str) {
+fn open_inside(world: &mut TestWorld, client: ClientIndex, title: &str) {
     open_activated(world, client, title, None);
 }
 
 /// The same, with the activation token that the program was started with.
-fn open_activated(world: &mut World, client: ClientIndex, title: &str, token: Option<String>) {
+fn open_activated(world: &mut TestWorld, client: ClientIndex, title: &str, token: Option<String>) {
     let inside = world.client(client);
     let handle = inside.handle();
     let surface = inside.bind::<WlCompositor>().create_surface(&handle, ());
@@ -161,7 +161,7 @@ fn open_activated(world: &mut World, client: ClientIndex, title: &str, token: Op
     surface.commit();
     world.settle();
     let inside = world.client(client);
-    inside.answer_newest();
+    inside.ack_newest_configure();
     let memory = tempfile::tempfile().unwrap();
     memory.set_len(4).unwrap();
     let pool = inside.bind::<WlShm>().create_pool(memory.as_fd(), 4, &handle, ());
@@ -171,14 +171,14 @@ fn open_activated(world: &mut World, client: ClientIndex, title: &str, token: Op
 }
 
 #[test]
-fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
+fn sandboxed_window_does_not_take_the_focus_while_the_user_types() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");
     let (_keep, close) = rustix::pipe::pipe().map(|(read, write)| (write, read)).unwrap();
-    let mut world = World::simulated(&[60_000]);
+    let mut world = TestWorld::simulated(&[60_000]);
     sandbox(&mut world, UnixListener::bind(&path).unwrap(), close);
     world.open("letter", 200, 100);
-    let inside = world.adopt(UnixStream::connect(&path).unwrap());
+    let inside = world.connect_stream(UnixStream::connect(&path).unwrap());
     world.key(KEY_A, true);
     world.key(KEY_A, false);
     open_inside(&mut world, inside, "game");
@@ -197,19 +197,19 @@ fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
 }
 
 /// A world with a window "letter" and its client, and a client in a sandbox; both end when the last value is dropped.
-fn with_a_sandbox() -> (World, ClientIndex, ClientIndex, impl Sized) {
+fn with_a_sandbox() -> (TestWorld, ClientIndex, ClientIndex, impl Sized) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");
     let (keep, close) = rustix::pipe::pipe().map(|(read, write)| (write, read)).unwrap();
-    let mut world = World::simulated(&[60_000]);
+    let mut world = TestWorld::simulated(&[60_000]);
     sandbox(&mut world, UnixListener::bind(&path).unwrap(), close);
     let (letter, _) = world.open("letter", 200, 100);
-    let inside = world.adopt(UnixStream::connect(&path).unwrap());
+    let inside = world.connect_stream(UnixStream::connect(&path).unwrap());
     (world, letter, inside, (directory, keep))
 }
 
 #[test]
-fn person_who_presses_a_modifier_or_a_shortcut_does_not_type() {
+fn modifiers_and_shortcuts_do_not_count_as_typing() {
     let (mut world, _, inside, _keep) = with_a_sandbox();
     world.key(KEY_LEFT_SUPER, true);
     world.key(KEY_LEFT_SUPER, false);
@@ -244,7 +244,7 @@ fn window_that_was_activated_before_it_has_content_gets_the_focus() {
 }
 
 #[test]
-fn rule_that_gives_a_window_the_focus_wins_over_a_person_who_types() {
+fn focus_rule_wins_over_a_typing_user() {
     let (mut world, _, inside, _keep) = with_a_sandbox();
     let rules = "[[window]]\ntitle = 'wanted'\nfocused = true";
     world.state.outputs.rules_mut().set_windows(toml::from_str::<Config>(rules).unwrap().windows);
@@ -256,7 +256,7 @@ fn rule_that_gives_a_window_the_focus_wins_over_a_person_who_types() {
 }
 
 #[test]
-fn person_who_types_through_an_input_method_types() {
+fn typing_through_an_input_method_counts_as_typing() {
     let (mut world, letter, inside, _keep) = with_a_sandbox();
     let field = field(&mut world, letter, "");
     let typist = world.connect();
@@ -288,7 +288,7 @@ fn person_who_types_through_an_input_method_types() {
 
 /// Whether clients can connect to the socket of a sandbox with this close descriptor, after the sandbox engine
 /// disconnected.
-fn is_listened_to(world: &mut World, close: impl AsFd) -> bool {
+fn accepts_connections(world: &mut TestWorld, close: impl AsFd) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");
     let engine = sandbox(world, UnixListener::bind(&path).unwrap(), close);
@@ -300,16 +300,16 @@ fn is_listened_to(world: &mut World, close: impl AsFd) -> bool {
 }
 
 #[test]
-fn a_sandbox_of_which_nobody_would_hear_that_it_is_gone_is_not_listened_to() {
-    let mut world = World::new();
+fn security_context_without_a_working_close_descriptor_accepts_no_connections() {
+    let mut world = TestWorld::new();
     let (closed, _open) = UnixStream::pair().unwrap();
-    assert!(is_listened_to(&mut world, closed));
+    assert!(accepts_connections(&mut world, closed));
     let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-    assert!(!is_listened_to(&mut world, event));
+    assert!(!accepts_connections(&mut world, event));
     let (unconnected, _open) = UnixDatagram::pair().unwrap();
-    assert!(!is_listened_to(&mut world, unconnected));
+    assert!(!accepts_connections(&mut world, unconnected));
     let directory = tempfile::tempdir().unwrap();
-    assert!(!is_listened_to(&mut world, UnixListener::bind(directory.path().join("other")).unwrap()));
+    assert!(!accepts_connections(&mut world, UnixListener::bind(directory.path().join("other")).unwrap()));
     // The engine keeps the socket open: connections are refused all the same.
     let path = directory.path().join("refused");
     let kept = UnixListener::bind(&path).unwrap();
@@ -318,12 +318,12 @@ fn a_sandbox_of_which_nobody_would_hear_that_it_is_gone_is_not_listened_to() {
 }
 
 #[test]
-fn no_more_sandboxes_are_listened_to_than_programs_run_in_and_room_comes_back() {
-    let mut world = World::new();
+fn number_of_security_contexts_is_limited_and_freed_again() {
+    let mut world = TestWorld::new();
     let ends: Vec<_> = (0..32).map(|_| UnixStream::pair().unwrap()).collect();
-    assert!(ends.iter().all(|(close, _)| is_listened_to(&mut world, close)));
+    assert!(ends.iter().all(|(close, _)| accepts_connections(&mut world, close)));
     let (close, _open) = UnixStream::pair().unwrap();
-    assert!(!is_listened_to(&mut world, &close));
+    assert!(!accepts_connections(&mut world, &close));
     // The engine keeps the socket open: connections are refused, because they would otherwise wait for ever.
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("refused");
@@ -332,7 +332,7 @@ fn no_more_sandboxes_are_listened_to_than_programs_run_in_and_room_comes_back() 
     assert!(UnixStream::connect(&path).is_err());
     drop(ends);
     world.settle();
-    assert!(is_listened_to(&mut world, &close));
+    assert!(accepts_connections(&mut world, &close));
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn wrong_listen_descriptor_is_invalid_listen_fd() {
     let code = wp_security_context_manager_v1::Error::InvalidListenFd as u32;
     let wrong: [&dyn AsFd; 4] = [&write, &stream, &datagram, &file];
     for listener in wrong {
-        let mut world = World::new();
+        let mut world = TestWorld::new();
         let engine = sandbox(&mut world, listener.as_fd(), &read);
         let error = world.client(engine).error.clone();
         assert_eq!(error, Some(("wp_security_context_manager_v1".to_owned(), code)));

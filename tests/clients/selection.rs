@@ -11,11 +11,11 @@ use wayland_client::protocol::wl_data_device_manager::DndAction;
 use wayland_client::protocol::wl_surface::WlSurface;
 
 use crate::fixture::content::{GREEN, RED};
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, Toplevel, World};
+use crate::fixture::{BUTTON_LEFT, ClientEvent, ClientIndex, TestToplevel, TestWorld};
 
 #[test]
 fn text_copied_in_one_client_is_pasted_in_another() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (source_client, _) = world.open("source", 200, 100);
     world.key(crate::fixture::KEY_A, true);
     let serial = world.client(source_client).press_serial();
@@ -31,7 +31,7 @@ fn text_copied_in_one_client_is_pasted_in_another() {
 
     let (target, _) = world.open("target", 200, 100);
     let offer = world.client(target).take_events().into_iter().rev().find_map(|event| match event {
-        Event::Selection(offer) => Some(offer),
+        ClientEvent::Selection(offer) => Some(offer),
         _ => None,
     });
     let offer = offer.flatten().expect("the newly focused client is offered the selection");
@@ -40,7 +40,7 @@ fn text_copied_in_one_client_is_pasted_in_another() {
     world.settle();
     drop(writer);
     for event in world.client(source_client).take_events() {
-        if let Event::SendData { mime, fd } = event {
+        if let ClientEvent::SendData { mime, fd } = event {
             assert_eq!(mime, "text/plain");
             std::fs::File::from(fd).write_all(b"upbeat").unwrap();
         }
@@ -52,8 +52,8 @@ fn text_copied_in_one_client_is_pasted_in_another() {
 }
 
 #[test]
-fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_what_is_pasted_meanwhile() {
-    let mut world = World::new();
+fn paused_selection_owner_is_not_ended_by_paste_requests() {
+    let mut world = TestWorld::new();
     let (owner, _) = world.open("source", 200, 100);
     world.key(crate::fixture::KEY_A, true);
     let serial = world.client(owner).press_serial();
@@ -65,9 +65,9 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
     client.globals().data_device.set_selection(Some(&source), serial);
     world.settle();
     let (target, _) = world.open("target", 200, 100);
-    let offered = |event| if let Event::Selection(offer) = event { Some(offer) } else { None };
+    let offered = |event| if let ClientEvent::Selection(offer) = event { Some(offer) } else { None };
     let offer = world.client(target).take_events().into_iter().rev().find_map(offered).flatten().unwrap();
-    world.client(owner).is_stopped = true;
+    world.client(owner).is_stalled = true;
     for kind in [long.as_str(), "text/plain"] {
         for _ in 0..1_000 {
             let (_reader, writer) = std::io::pipe().unwrap();
@@ -75,17 +75,17 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
             world.settle();
         }
     }
-    world.client(owner).is_stopped = false;
+    world.client(owner).is_stalled = false;
     world.settle();
-    assert!(!world.client(target).is_gone(), "the client that pastes");
-    assert!(!world.client(owner).is_gone(), "the client that copied");
+    assert!(!world.client(target).is_disconnected(), "the client that pastes");
+    assert!(!world.client(owner).is_disconnected(), "the client that copied");
     world.client(owner).take_events();
     let (mut reader, writer) = std::io::pipe().unwrap();
     offer.receive("text/plain".to_owned(), writer.as_fd());
     drop(writer);
     world.settle();
     for event in world.client(owner).take_events() {
-        if let Event::SendData { fd, .. } = event {
+        if let ClientEvent::SendData { fd, .. } = event {
             std::fs::File::from(fd).write_all(b"upbeat").unwrap();
         }
     }
@@ -95,7 +95,7 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
 }
 
 /// Starts a drag from `window` with the `serial` of a press; returns the surface of the icon.
-pub fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
+pub fn drag(world: &mut TestWorld, client: ClientIndex, window: &TestToplevel, serial: u32) -> WlSurface {
     let client = world.client(client);
     let (globals, icon) = (client.globals(), client.surface());
     let source = globals.data_devices.create_data_source(&client.handle(), ());
@@ -107,8 +107,8 @@ pub fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u
 }
 
 #[test]
-fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
-    let mut world = World::new();
+fn drag_needs_a_press_serial_of_its_own_client() {
+    let mut world = TestWorld::new();
     let (thief, theirs) = world.open("thief", 100, 50);
     let (pressed, window) = world.open("pressed", 200, 100);
     let corner = world.window("pressed").rect().loc.to_f64();
@@ -124,37 +124,37 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
 }
 
 /// Events of the data sources of `client` since the last call.
-pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
-    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+pub fn source_events(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
+    let told = |event| if let ClientEvent::InWords(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
 #[test]
 fn source_of_a_refused_drag_is_cancelled() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
     world.client(a).take_events();
     drag(&mut world, a, &window, 4_000_000_000);
-    assert_eq!(told(&mut world, a), ["source cancelled"], "nothing was pressed");
+    assert_eq!(source_events(&mut world, a), ["source cancelled"], "nothing was pressed");
     world.click(corner.x + 5.0, corner.y + 5.0);
     let serial = world.client(a).press_serial();
     drag(&mut world, a, &window, serial);
-    assert_eq!(told(&mut world, a), ["source cancelled"], "the button came up before");
+    assert_eq!(source_events(&mut world, a), ["source cancelled"], "the button came up before");
 
     world.button(BUTTON_LEFT, true);
     let serial = world.client(a).press_serial();
     drag(&mut world, a, &window, serial);
     assert!(world.state.surfaces.drag_icon().is_some());
-    told(&mut world, a);
+    source_events(&mut world, a);
     drag(&mut world, a, &window, serial);
-    assert_eq!(told(&mut world, a), ["source cancelled"], "a press starts one drag only, which goes on");
+    assert_eq!(source_events(&mut world, a), ["source cancelled"], "a press starts one drag only, which goes on");
     assert!(world.state.surfaces.drag_icon().is_some() && world.state.input.pointer().is_grabbed());
 }
 
 #[test]
 fn source_of_a_refused_drag_by_a_second_finger_is_cancelled() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
     world.client(a).take_events();
@@ -165,34 +165,34 @@ fn source_of_a_refused_drag_by_a_second_finger_is_cancelled() {
     // The first finger holds the grab; this is the serial of the second finger.
     let serial = world.client(a).press_serial();
     drag(&mut world, a, &window, serial);
-    assert_eq!(told(&mut world, a), ["source cancelled"]);
+    assert_eq!(source_events(&mut world, a), ["source cancelled"]);
     assert!(world.state.surfaces.drag_icon().is_none());
 }
 
 #[test]
 fn source_of_a_refused_selection_is_cancelled() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     world.key(crate::fixture::KEY_A, true);
     let serial = world.client(a).press_serial();
     world.key(crate::fixture::KEY_A, false);
     world.open("b", 200, 100);
-    told(&mut world, a);
+    source_events(&mut world, a);
     let client = world.client(a);
     let source = client.globals().data_devices.create_data_source(&client.handle(), ());
     source.offer("text/plain".to_owned());
     client.globals().data_device.set_selection(Some(&source), serial);
     world.settle();
-    assert_eq!(told(&mut world, a), ["source cancelled"], "the keyboard is another client's");
+    assert_eq!(source_events(&mut world, a), ["source cancelled"], "the keyboard is another client's");
 }
 
 #[test]
-fn what_is_dragged_is_not_what_it_is_dropped_on() {
-    let mut world = World::lit();
+fn drag_icon_takes_no_input() {
+    let mut world = TestWorld::rendered();
     let (client, window) = world.open("both", 200, 100);
     world.client(client).draw(&window.surface, 1, (200, 100), RED);
     window.surface.commit();
-    world.rest();
+    world.run_until_idle();
     let corner = world.window("both").rect().loc.to_f64();
     let place = corner + Point::from((50.0, 50.0));
     world.point(place.x, place.y);
@@ -203,10 +203,10 @@ fn what_is_dragged_is_not_what_it_is_dropped_on() {
     world.client(client).draw(&icon, 2, (60, 60), GREEN);
     icon.commit();
     world.settle();
-    world.rest();
+    world.run_until_idle();
     let beside_the_arrow = place.to_i32_round::<i32>() - Point::from((20, 20));
     assert_eq!(world.pixel(beside_the_arrow.x, beside_the_arrow.y), GREEN, "it is under the pointer");
-    let hit = |world: &World| {
+    let hit = |world: &TestWorld| {
         upbeat::output::scene_on_screen_hit(&world.state, place).map(|(surface, _)| surface.id().protocol_id())
     };
     assert_eq!(hit(&world), Some(window.surface.id().protocol_id()));
@@ -216,11 +216,11 @@ fn what_is_dragged_is_not_what_it_is_dropped_on() {
 }
 
 #[test]
-fn nothing_is_dragged_with_a_finger_that_was_lifted() {
-    let mut world = World::new();
+fn drag_with_a_lifted_finger_is_refused() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("touched", 200, 100);
     let corner = world.window("touched").rect().loc.to_f64();
-    let touch = |world: &mut World, slot| {
+    let touch = |world: &mut TestWorld, slot| {
         let time = world.now();
         world.input(InputEvent::TouchDown { time, slot, position: (corner.x + 5.0, corner.y + 5.0).into() });
     };
@@ -228,7 +228,7 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
     touch(&mut world, 1);
     let events = world.client(client).take_events();
     let serial = events.iter().find_map(|event| match event {
-        Event::TouchDown { serial, .. } => Some(*serial),
+        ClientEvent::TouchDown { serial, .. } => Some(*serial),
         _ => None,
     });
     let time = world.now();
@@ -240,20 +240,20 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
 }
 
 /// Two windows beside each other, and a drag from the first by the finger in slot 3, with an icon of 60 x 60.
-struct Carried {
-    world: World,
+struct FingerDrag {
+    world: TestWorld,
     source: ClientIndex,
     target: ClientIndex,
     /// Corner of the target window.
     over: Point<f64, smithay::utils::Logical>,
 }
 
-impl Carried {
+impl FingerDrag {
     fn new() -> Self {
-        let mut world = World::lit();
+        let mut world = TestWorld::rendered();
         let (source, window) = world.open("source", 200, 100);
         let (target, _) = world.open("target", 200, 100);
-        world.rest();
+        world.run_until_idle();
         let from = world.window("source").rect().loc.to_f64();
         let over = world.window("target").rect().loc.to_f64();
         assert!((from - over).x.abs() >= 200.0 || (from - over).y.abs() >= 100.0, "they lie beside each other");
@@ -262,7 +262,7 @@ impl Carried {
         world.input(InputEvent::TouchDown { time, slot: 3, position: from + Point::from((20.0, 20.0)) });
         let events = world.client(source).take_events();
         let serial = events.iter().find_map(|event| match event {
-            Event::TouchDown { serial, .. } => Some(*serial),
+            ClientEvent::TouchDown { serial, .. } => Some(*serial),
             _ => None,
         });
         let icon = drag(&mut world, source, &window, serial.unwrap());
@@ -270,16 +270,16 @@ impl Carried {
         world.client(source).draw(&icon, 2, (60, 60), GREEN);
         icon.commit();
         world.settle();
-        world.rest();
-        let mut carried = Carried { world, source, target, over };
-        assert_eq!(carried.green(from + Point::from((20.0, 20.0))), [true, false], "it is under the finger");
-        carried.told(source);
-        carried.told(target);
+        world.run_until_idle();
+        let mut carried = FingerDrag { world, source, target, over };
+        assert_eq!(carried.icon_visible_at(from + Point::from((20.0, 20.0))), [true, false], "it is under the finger");
+        carried.drag_events(source);
+        carried.drag_events(target);
         carried
     }
 
     /// Whether the icon is visible at `place`, and at the pointer.
-    fn green(&self, place: Point<f64, smithay::utils::Logical>) -> [bool; 2] {
+    fn icon_visible_at(&self, place: Point<f64, smithay::utils::Logical>) -> [bool; 2] {
         let pointer = upbeat::input::pointer_position(&self.world.state);
         [place, pointer].map(|place| {
             let pixel = place.to_i32_round::<i32>() - Point::from((10, 10));
@@ -288,23 +288,23 @@ impl Carried {
     }
 
     /// Moves the finger to a point of the target window.
-    fn carry(&mut self, x: f64, y: f64) {
+    fn move_finger(&mut self, x: f64, y: f64) {
         let (time, position) = (self.world.now(), self.over + Point::from((x, y)));
         self.world.input(InputEvent::TouchMotion { time, slot: 3, position });
         self.world.settle();
-        self.world.rest();
+        self.world.run_until_idle();
     }
 
-    fn told(&mut self, client: ClientIndex) -> Vec<String> {
+    fn drag_events(&mut self, client: ClientIndex) -> Vec<String> {
         self.world.settle();
-        let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+        let told = |event| if let ClientEvent::InWords(words) = event { Some(words) } else { None };
         self.world.client(client).take_events().into_iter().filter_map(told).collect()
     }
 
     /// The target client accepts the offer.
     fn accept(&mut self) {
         let client = self.world.client(self.target);
-        let offer = client.data.dragged.clone().expect("something is dragged over it");
+        let offer = client.data.drag_offer.clone().expect("something is dragged over it");
         offer.accept(0, Some("text/plain".to_owned()));
         offer.set_actions(DndAction::Copy, DndAction::Copy);
         self.world.settle();
@@ -312,38 +312,38 @@ impl Carried {
 }
 
 #[test]
-fn what_a_finger_drags_lies_under_it_and_is_dropped_where_it_is_lifted() {
-    let mut carried = Carried::new();
-    carried.carry(70.0, 40.0);
-    carried.carry(100.0, 50.0);
+fn touch_drag_icon_follows_the_finger_and_drops_where_it_is_lifted() {
+    let mut carried = FingerDrag::new();
+    carried.move_finger(70.0, 40.0);
+    carried.move_finger(100.0, 50.0);
     assert_eq!(
-        carried.green(carried.over + Point::from((100.0, 50.0))),
+        carried.icon_visible_at(carried.over + Point::from((100.0, 50.0))),
         [true, false],
         "it goes along with the finger"
     );
     let (source, target) = (carried.source, carried.target);
-    assert_eq!(carried.told(target), ["dragged over it at 70 40", "dragged to 100 50"]);
+    assert_eq!(carried.drag_events(target), ["dragged over it at 70 40", "dragged to 100 50"]);
     carried.accept();
     let time = carried.world.now();
     carried.world.input(InputEvent::TouchUp { time, slot: 3 });
-    assert_eq!(carried.told(target), ["dropped on it", "dragged away"]);
-    assert_eq!(carried.told(source), ["source dropped"]);
+    assert_eq!(carried.drag_events(target), ["dropped on it", "dragged away"]);
+    assert_eq!(carried.drag_events(source), ["source dropped"]);
     assert!(carried.world.state.surfaces.drag_icon().is_none() && !carried.world.state.input.touch().is_grabbed());
-    carried.world.rest();
-    assert_eq!(carried.green(carried.over + Point::from((100.0, 50.0))), [false, false]);
+    carried.world.run_until_idle();
+    assert_eq!(carried.icon_visible_at(carried.over + Point::from((100.0, 50.0))), [false, false]);
 }
 
 #[test]
-fn a_second_finger_takes_nothing_from_the_one_that_drags() {
-    let mut carried = Carried::new();
+fn second_finger_does_not_disturb_a_touch_drag() {
+    let mut carried = FingerDrag::new();
     let time = carried.world.now();
     let beside = carried.over + Point::from((5.0, 5.0));
     carried.world.input(InputEvent::TouchDown { time, slot: 1, position: beside });
-    carried.carry(100.0, 50.0);
+    carried.move_finger(100.0, 50.0);
     carried.world.input(InputEvent::TouchMotion { time, slot: 1, position: beside + Point::from((30.0, 0.0)) });
-    assert_eq!(carried.told(carried.target), ["dragged over it at 100 50"]);
-    carried.world.rest();
-    assert_eq!(carried.green(carried.over + Point::from((100.0, 50.0))), [true, false]);
+    assert_eq!(carried.drag_events(carried.target), ["dragged over it at 100 50"]);
+    carried.world.run_until_idle();
+    assert_eq!(carried.icon_visible_at(carried.over + Point::from((100.0, 50.0))), [true, false]);
     carried.world.input(InputEvent::TouchUp { time, slot: 1 });
     assert!(carried.world.state.surfaces.drag_icon().is_some());
     carried.world.input(InputEvent::TouchUp { time, slot: 3 });
@@ -351,14 +351,14 @@ fn a_second_finger_takes_nothing_from_the_one_that_drags() {
 }
 
 #[test]
-fn touches_that_count_for_nothing_drop_nothing() {
-    let mut carried = Carried::new();
-    carried.carry(70.0, 40.0);
+fn cancelled_touches_drop_nothing() {
+    let mut carried = FingerDrag::new();
+    carried.move_finger(70.0, 40.0);
     carried.accept();
     let time = carried.world.now();
     carried.world.input(InputEvent::TouchCancel { time });
-    assert_eq!(carried.told(carried.target), ["dragged over it at 70 40", "dragged away"]);
-    assert_eq!(carried.told(carried.source), ["source cancelled"]);
+    assert_eq!(carried.drag_events(carried.target), ["dragged over it at 70 40", "dragged away"]);
+    assert_eq!(carried.drag_events(carried.source), ["source cancelled"]);
     assert!(carried.world.state.surfaces.drag_icon().is_none());
 }
 
@@ -370,8 +370,8 @@ const NAME_LENGTH: usize = 64;
 const CHANGES: usize = 40;
 
 #[test]
-fn who_gets_the_keyboard_many_times_at_once_is_told_of_a_large_selection_once() {
-    let mut world = World::new();
+fn client_focused_many_times_in_a_turn_receives_a_large_selection_once() {
+    let mut world = TestWorld::new();
     let (copies, _) = world.open("copies", 200, 100);
     world.key(crate::fixture::KEY_A, true);
     let serial = world.client(copies).press_serial();
@@ -391,7 +391,7 @@ fn who_gets_the_keyboard_many_times_at_once_is_told_of_a_large_selection_once() 
     world.turn();
     let told = innocent.map(|index| {
         let events = world.client(index).take_events();
-        events.iter().filter(|event| matches!(event, Event::Selection(Some(_)))).count()
+        events.iter().filter(|event| matches!(event, ClientEvent::Selection(Some(_)))).count()
     });
     // The right window had the keyboard before and has it in the end.
     assert_eq!(told, [0, 1]);

@@ -3,56 +3,58 @@
 use wayland_protocols::xdg::shell::client::xdg_toplevel::State;
 
 use crate::fixture::content::RED;
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT_SUPER, KEY_RIGHT, OUTPUT, Toplevel, World};
+use crate::fixture::{
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT_SUPER, KEY_RIGHT, OUTPUT, TestToplevel, TestWorld,
+};
 
 const KEY_DOWN: u32 = 108;
 const SIZE: (i32, i32) = (400, 300);
 
 /// A session with a window that has acknowledged all configures.
-fn with_window() -> (World, ClientIndex, Toplevel) {
-    let mut world = World::new();
+fn with_window() -> (TestWorld, ClientIndex, TestToplevel) {
+    let mut world = TestWorld::new();
     let (client, window) = world.open_filled("a", SIZE, RED);
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     (world, client, window)
 }
 
-fn rect(world: &World) -> (i32, i32, i32, i32) {
+fn rect(world: &TestWorld) -> (i32, i32, i32, i32) {
     let rect = world.window("a").rect();
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
 
 /// Starts to drag the window by its middle.
-fn take(world: &mut World) {
+fn start_drag(world: &mut TestWorld) {
     let (x, y, width, height) = rect(world);
     world.key(KEY_LEFT_SUPER, true);
     world.point(f64::from(x + width / 2), f64::from(y + height / 2));
     world.button(BUTTON_LEFT, true);
 }
 
-fn let_go(world: &mut World) {
+fn let_go(world: &mut TestWorld) {
     world.button(BUTTON_LEFT, false);
     world.key(KEY_LEFT_SUPER, false);
 }
 
 /// Drags the window to a point and drops it.
-fn drag_to(world: &mut World, (x, y): (i32, i32)) {
-    take(world);
+fn drag_to(world: &mut TestWorld, (x, y): (i32, i32)) {
+    start_drag(world);
     world.point(f64::from(x), f64::from(y));
     world.latch();
     let_go(world);
 }
 
 /// The client follows the newest configure. Returns its size and its states.
-fn answer(world: &mut World, client: ClientIndex, window: &Toplevel) -> ((i32, i32), Vec<u32>) {
+fn answer(world: &mut TestWorld, client: ClientIndex, window: &TestToplevel) -> ((i32, i32), Vec<u32>) {
     world.settle();
     let mut told = Vec::new();
     for event in world.client(client).events() {
-        if let Event::ToplevelConfigure { states, .. } = event {
+        if let ClientEvent::ToplevelConfigure { states, .. } = event {
             told.clone_from(states);
         }
     }
-    let size = world.client(client).answer_newest().unwrap();
-    world.client(client).show(&window.surface, size.0, size.1);
+    let size = world.client(client).ack_newest_configure().unwrap();
+    world.client(client).commit_buffer(&window.surface, size.0, size.1);
     world.settle();
     (size, told)
 }
@@ -63,7 +65,7 @@ fn edges(told: &[u32]) -> [bool; 4] {
 }
 
 #[test]
-fn a_window_let_go_at_an_edge_gets_that_half_and_in_a_corner_a_quarter() {
+fn window_dropped_at_an_edge_fills_that_half_and_in_a_corner_a_quarter() {
     let (width, height) = OUTPUT;
     let places = [
         ((0, height / 2), (0, 0, width / 2, height), [true, false, true, true]),
@@ -81,7 +83,7 @@ fn a_window_let_go_at_an_edge_gets_that_half_and_in_a_corner_a_quarter() {
 }
 
 #[test]
-fn at_the_top_it_fills_the_screen_and_comes_back_to_where_it_was() {
+fn window_dropped_at_the_top_is_maximised_and_can_be_restored() {
     let (mut world, client, window) = with_window();
     let before = rect(&world);
     drag_to(&mut world, (OUTPUT.0 / 2, 0));
@@ -92,11 +94,11 @@ fn at_the_top_it_fills_the_screen_and_comes_back_to_where_it_was() {
 }
 
 #[test]
-fn dragged_away_it_is_as_large_as_before_and_under_the_pointer() {
+fn snapped_window_dragged_away_has_its_former_size_under_the_pointer() {
     let (mut world, client, window) = with_window();
     drag_to(&mut world, (0, OUTPUT.1 / 2));
     answer(&mut world, client, &window);
-    take(&mut world);
+    start_drag(&mut world);
     world.point(700.0, 400.0);
     world.latch();
     let (size, told) = answer(&mut world, client, &window);
@@ -108,7 +110,7 @@ fn dragged_away_it_is_as_large_as_before_and_under_the_pointer() {
 }
 
 #[test]
-fn by_key_it_goes_to_a_half_and_back_to_where_it_was() {
+fn shortcut_snaps_a_window_to_a_half_and_restores_it() {
     let (mut world, client, window) = with_window();
     let before = rect(&world);
     world.chord(&[KEY_LEFT_SUPER], KEY_RIGHT);
@@ -121,28 +123,28 @@ fn by_key_it_goes_to_a_half_and_back_to_where_it_was() {
 }
 
 #[test]
-fn where_it_would_go_is_seen_while_it_is_held_there_and_not_after() {
-    let mut world = World::lit();
+fn snap_preview_is_shown_only_while_dragging_at_an_edge() {
+    let mut world = TestWorld::rendered();
     let (_, _window) = world.open_filled("a", SIZE, RED);
     let probe = (OUTPUT.0 / 4, OUTPUT.1 / 8);
-    world.rest();
+    world.run_until_idle();
     let bare = world.pixel(probe.0, probe.1);
-    take(&mut world);
+    start_drag(&mut world);
     world.point(0.0, f64::from(OUTPUT.1) / 2.0);
-    world.rest();
+    world.run_until_idle();
     assert_ne!(world.pixel(probe.0, probe.1), bare);
     world.point(f64::from(OUTPUT.0) / 2.0, f64::from(OUTPUT.1) / 2.0);
-    world.rest();
+    world.run_until_idle();
     assert_eq!(world.pixel(probe.0, probe.1), bare, "it is nowhere near an edge");
     let_go(&mut world);
 }
 
 #[test]
-fn a_window_of_one_size_goes_where_it_is_put() {
+fn window_of_fixed_size_does_not_snap() {
     let (mut world, client, window) = with_window();
     window.toplevel.set_min_size(SIZE.0, SIZE.1);
     window.toplevel.set_max_size(SIZE.0, SIZE.1);
-    world.client(client).show(&window.surface, SIZE.0, SIZE.1);
+    world.client(client).commit_buffer(&window.surface, SIZE.0, SIZE.1);
     world.settle();
     drag_to(&mut world, (0, OUTPUT.1 / 2));
     world.settle();

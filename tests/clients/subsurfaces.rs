@@ -1,8 +1,8 @@
 //! Subsurfaces: which state a parent's commit applies.
 
-use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::content::{BLUE, ContentEvent, GREEN, RED, Xrgb8888Pixel};
 use crate::fixture::simulated::nothing;
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 use upbeat_timing::time::Span;
 use wayland_client::protocol::wl_subsurface::{self, WlSubsurface};
 use wayland_client::protocol::wl_surface::WlSurface;
@@ -11,22 +11,22 @@ use wayland_client::protocol::wl_surface::WlSurface;
 const PARENT: (i32, i32) = (200, 100);
 const CHILD: (i32, i32) = (50, 50);
 
-struct Stage {
-    world: World,
+struct SubsurfaceStage {
+    world: TestWorld,
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     child: WlSurface,
     subsurface: WlSubsurface,
 }
 
-impl Stage {
+impl SubsurfaceStage {
     /// A red window with a subsurface at (20, 20) that has no content yet.
     fn new() -> Self {
-        let mut world = World::lit();
+        let mut world = TestWorld::rendered();
         let (client, window) = world.open("parent", PARENT.0, PARENT.1);
         let (child, subsurface) = world.client(client).subsurface(&window.surface);
         subsurface.set_position(20, 20);
-        let stage = Stage { world, client, window, child, subsurface };
+        let stage = SubsurfaceStage { world, client, window, child, subsurface };
         stage.parent_red()
     }
 
@@ -43,12 +43,12 @@ impl Stage {
     }
 
     /// Attaches a buffer to the child without a commit.
-    fn draw(&mut self, number: u32, colour: Colour) {
+    fn draw(&mut self, number: u32, colour: Xrgb8888Pixel) {
         let surface = self.child.clone();
         self.world.client(self.client).draw(&surface, number, CHILD, colour);
     }
 
-    fn show(&mut self, number: u32, colour: Colour) {
+    fn show(&mut self, number: u32, colour: Xrgb8888Pixel) {
         self.draw(number, colour);
         self.child.commit();
     }
@@ -60,60 +60,60 @@ impl Stage {
 
     fn rest(&mut self) {
         self.world.settle();
-        self.world.rest();
+        self.world.run_until_idle();
     }
 
     /// Colour at a point of the parent.
-    fn at(&self, x: i32, y: i32) -> Colour {
+    fn at(&self, x: i32, y: i32) -> Xrgb8888Pixel {
         let origin = self.world.window("parent").origin();
         self.world.pixel(origin.x + x, origin.y + y)
     }
 
-    fn heard(&mut self, what: Heard) -> bool {
-        self.world.client(self.client).heard(what)
+    fn has_received(&mut self, what: ContentEvent) -> bool {
+        self.world.client(self.client).has_received(what)
     }
 
-    fn hear(&mut self, what: Heard) {
+    fn wait_for(&mut self, what: ContentEvent) {
         let client = self.client;
-        self.world.until(&format!("{what:?}"), |world| world.client(client).heard(what));
+        self.world.run_until(&format!("{what:?}"), |world| world.client(client).has_received(what));
     }
 }
 
 #[test]
 fn a_synchronised_child_is_shown_with_its_parent_at_its_place() {
-    let mut stage = Stage::new();
+    let mut stage = SubsurfaceStage::new();
     stage.show(2, GREEN);
     stage.rest();
     assert_eq!(stage.at(30, 30), RED, "it waits for its parent");
     stage.commit_parent();
     assert_eq!((stage.at(30, 30), stage.at(20, 20), stage.at(69, 69)), (GREEN, GREEN, GREEN));
     assert_eq!((stage.at(19, 30), stage.at(70, 30)), (RED, RED), "and nowhere else");
-    stage.hear(Heard::Called(2));
+    stage.wait_for(ContentEvent::Callback(2));
     let client = stage.client;
-    stage.world.until("light", |world| world.client(client).light(2).is_some());
+    stage.world.run_until("light", |world| world.client(client).light(2).is_some());
 }
 
 #[test]
-fn what_a_child_has_not_committed_is_not_shown_by_its_parent() {
-    let mut stage = Stage::new();
+fn parent_commit_does_not_apply_uncommitted_child_state() {
+    let mut stage = SubsurfaceStage::new();
     stage.show(2, GREEN);
     stage.commit_parent();
     stage.draw(3, BLUE);
     stage.child.set_buffer_scale(2);
     stage.commit_parent();
     assert_eq!((stage.at(30, 30), stage.at(60, 60)), (GREEN, GREEN), "attached, scaled, not committed");
-    assert!(!stage.heard(Heard::Called(3)) && !stage.heard(Heard::Released(2)));
+    assert!(!stage.has_received(ContentEvent::Callback(3)) && !stage.has_received(ContentEvent::Released(2)));
 
     stage.child.commit();
     stage.commit_parent();
     assert_eq!((stage.at(30, 30), stage.at(60, 60)), (BLUE, RED), "committed: 50 pixels at scale 2 are 25");
-    stage.hear(Heard::Called(3));
-    stage.hear(Heard::Released(2));
+    stage.wait_for(ContentEvent::Callback(3));
+    stage.wait_for(ContentEvent::Released(2));
 }
 
 #[test]
-fn a_grandchild_waits_for_everybody_above_it() {
-    let mut stage = Stage::new();
+fn synchronised_grandchild_waits_for_all_its_ancestors() {
+    let mut stage = SubsurfaceStage::new();
     let (child, client) = (stage.child.clone(), stage.client);
     let (grandchild, placed) = stage.world.client(client).subsurface(&child);
     placed.set_position(10, 10);
@@ -129,8 +129,8 @@ fn a_grandchild_waits_for_everybody_above_it() {
 }
 
 #[test]
-fn a_child_that_becomes_desynchronised_shows_what_it_had_committed() {
-    let mut stage = Stage::new();
+fn desynchronised_child_applies_its_cached_state() {
+    let mut stage = SubsurfaceStage::new();
     stage.show(2, GREEN);
     stage.commit_parent();
     stage.show(3, BLUE);
@@ -138,17 +138,17 @@ fn a_child_that_becomes_desynchronised_shows_what_it_had_committed() {
     stage.subsurface.set_desync();
     stage.rest();
     assert_eq!(stage.at(30, 30), BLUE, "the committed buffer, not the buffer attached later");
-    stage.hear(Heard::Called(3));
-    assert!(!stage.heard(Heard::Called(4)));
+    stage.wait_for(ContentEvent::Callback(3));
+    assert!(!stage.has_received(ContentEvent::Callback(4)));
     stage.child.commit();
     stage.rest();
     assert_eq!(stage.at(30, 30), RED);
-    stage.hear(Heard::Called(4));
+    stage.wait_for(ContentEvent::Callback(4));
 }
 
 #[test]
-fn a_desynchronised_grandchild_is_freed_with_the_child_above_it() {
-    let mut stage = Stage::new();
+fn grandchild_becomes_effectively_desynchronised_with_its_parent() {
+    let mut stage = SubsurfaceStage::new();
     stage.show(2, GREEN);
     let (child, client) = (stage.child.clone(), stage.client);
     let (grandchild, placed) = stage.world.client(client).subsurface(&child);
@@ -168,8 +168,8 @@ fn a_desynchronised_grandchild_is_freed_with_the_child_above_it() {
 }
 
 #[test]
-fn a_position_counts_from_the_parents_commit_whoever_else_commits() {
-    let mut stage = Stage::new();
+fn position_takes_effect_with_the_parents_commit_only() {
+    let mut stage = SubsurfaceStage::new();
     stage.subsurface.set_desync();
     stage.show(2, GREEN);
     stage.commit_parent();
@@ -182,8 +182,8 @@ fn a_position_counts_from_the_parents_commit_whoever_else_commits() {
 }
 
 #[test]
-fn stacking_counts_from_the_parents_commit() {
-    let mut stage = Stage::new();
+fn stacking_takes_effect_with_the_parents_commit() {
+    let mut stage = SubsurfaceStage::new();
     stage.show(2, GREEN);
     let (client, window) = (stage.client, stage.window.surface.clone());
     let (other, placed) = stage.world.client(client).subsurface(&window);
@@ -212,7 +212,7 @@ fn stacking_counts_from_the_parents_commit() {
 
 #[test]
 fn only_siblings_and_the_parent_can_be_stacked_against() {
-    let mut stage = Stage::new();
+    let mut stage = SubsurfaceStage::new();
     let client = stage.client;
     let stranger = stage.world.client(client).surface();
     stage.subsurface.place_above(&stranger);
@@ -223,7 +223,7 @@ fn only_siblings_and_the_parent_can_be_stacked_against() {
 
 #[test]
 fn a_child_vanishes_with_its_role_and_with_its_surface() {
-    let mut stage = Stage::new();
+    let mut stage = SubsurfaceStage::new();
     stage.show(2, GREEN);
     stage.commit_parent();
     assert_eq!(stage.at(30, 30), GREEN);
@@ -243,8 +243,8 @@ fn a_child_vanishes_with_its_role_and_with_its_surface() {
 }
 
 #[test]
-fn fifo_and_time_stamps_mean_nothing_to_a_synchronised_child() {
-    let mut stage = Stage::new();
+fn fifo_and_commit_timing_are_ignored_for_a_synchronised_child() {
+    let mut stage = SubsurfaceStage::new();
     let (client, child) = (stage.client, stage.child.clone());
     let fifo = stage.world.client(client).fifo(&child);
     let timer = stage.world.client(client).timer(&child);
@@ -257,24 +257,28 @@ fn fifo_and_time_stamps_mean_nothing_to_a_synchronised_child() {
     }
     stage.commit_parent();
     assert_eq!(stage.at(30, 30), BLUE);
-    stage.hear(Heard::Discarded(2));
-    stage.hear(Heard::Called(2));
-    stage.hear(Heard::Called(3));
-    stage.hear(Heard::Released(2));
+    stage.wait_for(ContentEvent::Discarded(2));
+    stage.wait_for(ContentEvent::Callback(2));
+    stage.wait_for(ContentEvent::Callback(3));
+    stage.wait_for(ContentEvent::Released(2));
 }
 
 #[test]
-fn a_child_destroyed_before_its_parent_committed_gives_its_buffer_back() {
-    let mut stage = Stage::new();
+fn child_destroyed_before_the_parents_commit_releases_its_buffer() {
+    let mut stage = SubsurfaceStage::new();
     stage.show(2, GREEN);
     stage.show(3, BLUE);
     stage.world.settle();
     stage.subsurface.destroy();
     stage.child.destroy();
-    stage.hear(Heard::Released(2));
-    stage.hear(Heard::Released(3));
+    stage.wait_for(ContentEvent::Released(2));
+    stage.wait_for(ContentEvent::Released(3));
     let client = stage.client;
-    assert_eq!(stage.world.client(client).count(|heard| matches!(heard, Heard::Released(2 | 3))), 2, "once each");
+    assert_eq!(
+        stage.world.client(client).count_content_events(|heard| matches!(heard, ContentEvent::Released(2 | 3))),
+        2,
+        "once each"
+    );
 }
 
 /// Number of subsurfaces of one window, and of commits in one turn.
@@ -282,8 +286,8 @@ const PARTS: i32 = 40;
 const COMMITS: i32 = 100;
 
 #[test]
-fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_often_they_are_committed() {
-    let mut world = World::lit();
+fn extent_of_a_surface_tree_is_measured_once_a_turn() {
+    let mut world = TestWorld::rendered();
     let (client, window) = world.open_filled("many", (200, 100), RED);
     let parts: Vec<_> = (0..PARTS)
         .map(|number| {
@@ -296,8 +300,8 @@ fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_oft
         })
         .collect();
     window.surface.commit();
-    world.rest();
-    let reaches = |world: &World| {
+    world.run_until_idle();
+    let reaches = |world: &TestWorld| {
         let window = world.window("many");
         world.state.surfaces.extent(window.surface()).size
     };
@@ -325,21 +329,21 @@ fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_oft
 
 #[test]
 fn subsurface_is_not_called_back_before_its_first_content() {
-    let mut stage = Stage::new();
+    let mut stage = SubsurfaceStage::new();
     stage.subsurface.set_desync();
-    stage.world.client(stage.client).ask(&stage.child, 7);
+    stage.world.client(stage.client).request_feedback(&stage.child, 7);
     stage.child.commit();
     stage.window.surface.commit();
     stage.world.run_for(Span::from_seconds(5), &mut nothing);
-    assert!(!stage.heard(Heard::Called(7)), "no callback before the first content");
+    assert!(!stage.has_received(ContentEvent::Callback(7)), "no callback before the first content");
     stage.show(8, GREEN);
-    stage.hear(Heard::Called(7));
-    stage.hear(Heard::Called(8));
+    stage.wait_for(ContentEvent::Callback(7));
+    stage.wait_for(ContentEvent::Callback(8));
 }
 
 #[test]
 fn callback_of_a_surface_without_content_wakes_nothing() {
-    let mut stage = Stage::new();
+    let mut stage = SubsurfaceStage::new();
     stage.subsurface.set_desync();
     let client = stage.world.client(stage.client);
     stage.child.frame(&client.handle(), 7);

@@ -3,18 +3,18 @@
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::ProbeLog;
-use upbeat::bindings::{Action, Bound};
-use upbeat::input::swiping::Gestures;
-use upbeat::input::{Gesture, InputEvent};
-use upbeat::shell::animation::Animations;
-use upbeat::shell::strips::{self, Mode};
-use upbeat::shell::workspaces::Place;
-use upbeat_timing::motion::Style;
+use upbeat::bindings::{Binding, ShortcutAction};
+use upbeat::input::session_swipes::EnabledSwipes;
+use upbeat::input::{InputEvent, TouchpadGesture};
+use upbeat::shell::animation::AnimationStyles;
+use upbeat::shell::tiling::{self, TilingMode};
+use upbeat::shell::workspaces::WorkspaceId;
+use upbeat_timing::motion::MotionStyle;
 use upbeat_timing::motion::spring::SpringShape;
 use upbeat_timing::time::{Instant, Span};
 
-use crate::fixture::content::{BLUE, Colour, GREEN, RED};
-use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SUPER, OUTPUT, Toplevel, World};
+use crate::fixture::content::{BLUE, GREEN, RED, Xrgb8888Pixel};
+use crate::fixture::{ClientEvent, ClientIndex, KEY_2, KEY_LEFT_SUPER, OUTPUT, TestToplevel, TestWorld};
 use crate::lock::Locker;
 
 /// A finger on a touch screen, dragged along it and back: microseconds, two coordinates, and the kind of event.
@@ -26,36 +26,36 @@ const STRETCH: f64 = 3.0;
 /// x coordinate at which the finger touches.
 const FROM: f64 = 3.0;
 
-fn world() -> World {
+fn world() -> TestWorld {
     world_at(4.0)
 }
 
 /// A world whose animations are springs of this frequency (Hz).
-fn world_at(frequency: f64) -> World {
-    let mut world = World::lit_on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() });
+fn world_at(frequency: f64) -> TestWorld {
+    let mut world = TestWorld::rendered_on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() });
     world.state.outputs.set_background([0.0; 3]);
-    *world.state.input.gestures_mut() = Gestures { touchpad: true, edges: true };
-    let style = Some(Style::Spring(SpringShape::new(frequency, 1.0).unwrap()));
-    let all = Animations { workspace: style, place: style, overview: style, ..Animations::default() };
+    *world.state.input.gestures_mut() = EnabledSwipes { touchpad: true, edges: true };
+    let style = Some(MotionStyle::Spring(SpringShape::new(frequency, 1.0).unwrap()));
+    let all = AnimationStyles { workspace: style, place: style, overview: style, ..AnimationStyles::default() };
     world.state.shell.set_animations(all);
-    world.rest();
+    world.run_until_idle();
     world
 }
 
-fn open(world: &mut World, title: &str, colour: Colour) -> (ClientIndex, Toplevel) {
+fn open(world: &mut TestWorld, title: &str, colour: Xrgb8888Pixel) -> (ClientIndex, TestToplevel) {
     world.open_filled(title, SIZE, colour)
 }
 
 /// A red window on the first workspace, and a green window on the second, which is shown.
-fn two_workspaces(world: &mut World) -> [(ClientIndex, Toplevel); 2] {
+fn two_workspaces(world: &mut TestWorld) -> [(ClientIndex, TestToplevel); 2] {
     let red = open(world, "red", RED);
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
     let green = open(world, "green", GREEN);
-    world.rest();
+    world.run_until_idle();
     [red, green]
 }
 
-fn active(world: &World) -> u8 {
+fn active(world: &TestWorld) -> u8 {
     let workspaces = world.state.shell.workspaces();
     workspaces.active(workspaces.screen("TEST-1").unwrap()).get()
 }
@@ -78,12 +78,12 @@ fn strokes() -> Vec<(Span, f64)> {
 
 /// Drags a finger in from the left edge, as it was recorded, up to the distance `furthest`. Returns the times of touch
 /// and lift.
-fn drag_in(world: &mut World, furthest: f64) -> (Instant, Instant) {
+fn drag_in(world: &mut TestWorld, furthest: f64) -> (Instant, Instant) {
     let begun = world.now() + Span::from_millis(3);
     let strokes: Vec<_> = strokes().into_iter().filter(|(_, way)| *way <= furthest).collect();
     let last = begun + strokes.last().unwrap().0;
     let mut next = 0;
-    let mut act = |world: &mut World| {
+    let mut act = |world: &mut TestWorld| {
         while let Some((after, way)) = strokes.get(next).filter(|(after, _)| begun + *after <= world.now()) {
             let (time, position) = (begun + *after, (FROM + way, f64::from(OUTPUT.1) / 2.0).into());
             world.input(match next {
@@ -100,7 +100,7 @@ fn drag_in(world: &mut World, furthest: f64) -> (Instant, Instant) {
     (begun, last)
 }
 
-fn lift(world: &mut World) {
+fn lift(world: &mut TestWorld) {
     let time = world.now();
     world.input(InputEvent::TouchUp { time, slot: 0 });
 }
@@ -125,7 +125,7 @@ fn edges(log: &ProbeLog, colour: u32) -> Vec<(Instant, f64)> {
 }
 
 #[test]
-fn a_workspace_is_under_the_finger_at_every_refresh_and_goes_on_without_a_jump() {
+fn workspace_follows_the_finger_at_each_refresh_and_goes_on_without_a_jump() {
     // A slow spring, so that the velocity at the release stays visible for a while.
     let mut world = world_at(0.8);
     two_workspaces(&mut world);
@@ -133,7 +133,7 @@ fn a_workspace_is_under_the_finger_at_every_refresh_and_goes_on_without_a_jump()
     let (begun, lifted) = drag_in(&mut world, 600.0);
     lift(&mut world);
     assert_eq!(active(&world), 1, "the finger had gone far, and fast");
-    world.rest();
+    world.run_until_idle();
     let seen = edges(&log, GREEN);
     // Skip the begin, because there is no prediction for a finger that has only just touched.
     let held = seen.iter().filter(|(at, edge)| *edge > f64::from(LEFT) + 100.0 && *at < lifted);
@@ -149,12 +149,12 @@ fn a_workspace_is_under_the_finger_at_every_refresh_and_goes_on_without_a_jump()
 }
 
 #[test]
-fn a_swipe_is_taken_from_its_client_when_it_is_one() {
+fn recognised_edge_swipe_cancels_the_clients_touch() {
     let mut world = world();
     let (client, _window) = open(&mut world, "red", RED);
-    world.put("red", (0, 200));
-    let touch = |world: &mut World, way: &[(f64, f64)]| {
-        world.rest();
+    world.move_window("red", (0, 200));
+    let touch = |world: &mut TestWorld, way: &[(f64, f64)]| {
+        world.run_until_idle();
         world.client(client).take_events();
         let time = world.now();
         world.input(InputEvent::TouchDown { time, slot: 0, position: (5.0, 300.0).into() });
@@ -164,10 +164,10 @@ fn a_swipe_is_taken_from_its_client_when_it_is_one() {
         }
         lift(world);
         let said = |event| match event {
-            Event::TouchDown { .. } => Some("down"),
-            Event::TouchMotion { .. } => Some("motion"),
-            Event::TouchUp => Some("up"),
-            Event::TouchCancel => Some("cancel"),
+            ClientEvent::TouchDown { .. } => Some("down"),
+            ClientEvent::TouchMotion { .. } => Some("motion"),
+            ClientEvent::TouchUp => Some("up"),
+            ClientEvent::TouchCancel => Some("cancel"),
             _ => None,
         };
         world.client(client).take_events().into_iter().filter_map(said).collect::<Vec<_>>()
@@ -179,36 +179,36 @@ fn a_swipe_is_taken_from_its_client_when_it_is_one() {
 }
 
 /// Moves fingers on a touchpad by these distances, one each 8 ms.
-fn swipe(world: &mut World, fingers: u32, steps: &[(f64, f64)], ends: bool) {
-    let gesture = |world: &mut World, gesture| {
+fn swipe(world: &mut TestWorld, fingers: u32, steps: &[(f64, f64)], ends: bool) {
+    let gesture = |world: &mut TestWorld, gesture| {
         let time = world.now();
         world.input(InputEvent::Gesture { time, gesture });
         world.run_for(Span::from_millis(8), &mut |_| None);
     };
-    gesture(world, Gesture::SwipeBegin { fingers });
-    steps.iter().for_each(|step| gesture(world, Gesture::SwipeUpdate { delta: (*step).into() }));
+    gesture(world, TouchpadGesture::SwipeBegin { fingers });
+    steps.iter().for_each(|step| gesture(world, TouchpadGesture::SwipeUpdate { delta: (*step).into() }));
     if ends {
-        gesture(world, Gesture::SwipeEnd { cancelled: false });
+        gesture(world, TouchpadGesture::SwipeEnd { cancelled: false });
     }
 }
 
 /// Opens three windows in columns; the last two are visible.
-fn columns(world: &mut World) {
-    strips::set_mode(&mut world.state, Mode::Strip);
-    world.state.shell.effects_mut().mark = None;
+fn columns(world: &mut TestWorld) {
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
+    world.state.shell.effects_mut().border = None;
     for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
-        world.open_filled_as_asked(title, colour);
+        world.open_filled_at_configured_size(title, colour);
         world.turn();
     }
-    world.rest();
+    world.run_until_idle();
 }
 
-fn left(world: &World, title: &str) -> i32 {
+fn left(world: &TestWorld, title: &str) -> i32 {
     world.window(title).rect().loc.x
 }
 
 #[test]
-fn columns_go_along_with_three_fingers_and_come_to_rest_at_the_nearest() {
+fn three_finger_swipe_scrolls_columns_to_the_nearest() {
     let mut world = world();
     columns(&mut world);
     let (green, step) = (left(&world, "green"), left(&world, "blue") - left(&world, "green"));
@@ -223,10 +223,10 @@ fn columns_go_along_with_three_fingers_and_come_to_rest_at_the_nearest() {
     assert!(held.windows(2).all(|pair| pair[1].1 - pair[0].1 > -30.0), "{held:?}");
     assert_eq!(left(&world, "green"), 8, "the layout is updated at the end");
     let time = world.now();
-    world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: false } });
+    world.input(InputEvent::Gesture { time, gesture: TouchpadGesture::SwipeEnd { cancelled: false } });
     world.turn();
     assert_eq!((left(&world, "green"), world.focused().as_deref()), (8 + step, Some("green")));
-    world.rest();
+    world.run_until_idle();
     let after = edges(&log, GREEN);
     let steps: Vec<f64> = after.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
     assert!(steps.iter().all(|step| (-1.0..60.0).contains(step)), "{steps:?}");
@@ -234,75 +234,75 @@ fn columns_go_along_with_three_fingers_and_come_to_rest_at_the_nearest() {
     // A short flick has the same effect as a long, slow swipe.
     swipe(&mut world, 3, &[(-20.0, 0.0); 8], true);
     assert_eq!(left(&world, "green"), 8);
-    world.rest();
+    world.run_until_idle();
     assert_eq!(world.pixel(10, OUTPUT.1 / 2), GREEN);
 }
 
 #[test]
-fn what_counts_for_nothing_goes_back_and_who_has_no_columns_is_left_alone() {
+fn cancelled_swipe_goes_back_and_floating_workspace_does_not_scroll() {
     let mut world = world();
     columns(&mut world);
     let before = left(&world, "green");
     swipe(&mut world, 3, &[(12.0, 0.0); 40], false);
     let time = world.now();
-    world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: true } });
-    world.rest();
+    world.input(InputEvent::Gesture { time, gesture: TouchpadGesture::SwipeEnd { cancelled: true } });
+    world.run_until_idle();
     assert_eq!((left(&world, "green"), world.pixel(before + 2, OUTPUT.1 / 2)), (before, GREEN));
     let place = world.state.shell.workspaces().place(world.window("green").id).unwrap();
-    upbeat::shell::spaces::switch(&mut world.state, Place { number: 5.try_into().unwrap(), ..place });
+    upbeat::shell::workspace_actions::switch(&mut world.state, WorkspaceId { number: 5.try_into().unwrap(), ..place });
     swipe(&mut world, 3, &[(12.0, 0.0); 40], true);
-    world.rest();
+    world.run_until_idle();
     // On a strip, workspaces lie below each other, and four fingers switch between them.
     swipe(&mut world, 4, &[(0.0, 12.0); 20], true);
     assert_eq!(active(&world), 4);
 }
 
 #[test]
-fn up_is_the_overview_by_where_the_fingers_let_go() {
+fn swipe_up_opens_the_overview_by_its_end_position() {
     let mut world = world();
     two_workspaces(&mut world);
-    let share = |world: &World| world.state.shell.overlays().overview().at(world.now());
+    let share = |world: &TestWorld| world.state.shell.overlays().overview().at(world.now());
     swipe(&mut world, 3, &[(0.0, -10.0); 9], false);
     assert!((0.2..0.35).contains(&share(&world)), "{}", share(&world));
     world.run_for(Span::from_millis(300), &mut |_| None);
     let time = world.now();
-    world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: false } });
+    world.input(InputEvent::Gesture { time, gesture: TouchpadGesture::SwipeEnd { cancelled: false } });
     assert!(!world.state.shell.overlays().overview().is_on());
-    world.rest();
+    world.run_until_idle();
     assert_eq!(share(&world), 0.0);
     swipe(&mut world, 3, &[(0.0, -10.0); 20], true);
     assert!(world.state.shell.overlays().overview().is_on());
-    world.rest();
+    world.run_until_idle();
     assert_eq!(share(&world), 1.0);
     swipe(&mut world, 3, &[(0.0, 10.0); 20], true);
-    world.rest();
+    world.run_until_idle();
     assert!(!world.state.shell.overlays().overview().is_on());
 }
 
 #[test]
-fn a_finger_stops_a_glide_where_it_is_and_nobody_is_woken_while_it_rests() {
+fn touch_stops_a_glide_and_a_resting_finger_causes_no_wakeups() {
     let mut world = world();
     two_workspaces(&mut world);
     let place = world.state.shell.workspaces().place(world.window("red").id).unwrap();
-    upbeat::shell::spaces::switch(&mut world.state, place);
+    upbeat::shell::workspace_actions::switch(&mut world.state, place);
     world.run_for(Span::from_millis(80), &mut |_| None);
     let time = world.now();
-    world.input(InputEvent::Gesture { time, gesture: Gesture::HoldBegin { fingers: 3 } });
+    world.input(InputEvent::Gesture { time, gesture: TouchpadGesture::HoldBegin { fingers: 3 } });
     world.run_for(Span::from_millis(60), &mut |_| None);
     let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
-    let drawn = |world: &World| world.output(0).records().last().map(|record| record.frame);
+    let drawn = |world: &TestWorld| world.output(0).records().last().map(|record| record.frame);
     let (frames, turns) = (drawn(&world), world.turns());
     world.run_for(Span::from_millis(500), &mut |_| None);
     assert_eq!((drawn(&world), log.pop().map(|_| log.pop().is_none())), (frames, Some(true)), "it stands still");
     assert!(world.turns() - turns < 20, "{} turns", world.turns() - turns);
     let time = world.now();
-    world.input(InputEvent::Gesture { time, gesture: Gesture::HoldEnd { cancelled: false } });
-    world.rest();
+    world.input(InputEvent::Gesture { time, gesture: TouchpadGesture::HoldEnd { cancelled: false } });
+    world.run_until_idle();
     assert!([RED, GREEN].contains(&world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)), "it comes to rest on a workspace");
 }
 
 #[test]
-fn swipes_of_two_fingers_and_those_that_are_switched_off_are_the_windows() {
+fn two_finger_and_disabled_swipes_reach_the_window() {
     let mut world = world();
     two_workspaces(&mut world);
     swipe(&mut world, 2, &[(-30.0, 0.0); 20], true);
@@ -315,17 +315,17 @@ fn swipes_of_two_fingers_and_those_that_are_switched_off_are_the_windows() {
     assert_eq!(active(&world), 1);
 }
 
-fn bind(world: &mut World, chord: &str, action: &str, when_locked: bool) {
-    let bound = Bound { when_locked, ..Bound::from(action.parse::<Action>().unwrap()) };
+fn bind(world: &mut TestWorld, chord: &str, action: &str, when_locked: bool) {
+    let bound = Binding { when_locked, ..Binding::from(action.parse::<ShortcutAction>().unwrap()) };
     world.state.bindings.keys.insert(chord.parse().unwrap(), bound);
 }
 
-fn number_of(world: &World, title: &str) -> u8 {
+fn number_of(world: &TestWorld, title: &str) -> u8 {
     world.state.shell.workspaces().place(world.window(title).id).unwrap().number.get()
 }
 
 #[test]
-fn shortcut_of_a_swipe_is_done_once_and_the_other_swipes_stay_what_they_are() {
+fn swipe_shortcut_runs_once_and_keeps_the_default_swipes() {
     let mut world = world();
     two_workspaces(&mut world);
     bind(&mut world, "Swipe3Left", "move-to-workspace 5", false);
@@ -346,7 +346,7 @@ fn shortcut_of_a_swipe_is_done_once_and_the_other_swipes_stay_what_they_are() {
 }
 
 #[test]
-fn swipe_has_the_shortcut_of_the_modifiers_that_are_held() {
+fn swipe_shortcut_depends_on_held_modifiers() {
     let mut world = world();
     two_workspaces(&mut world);
     bind(&mut world, "Mod+Swipe3Up", "workspace 7", false);
@@ -359,7 +359,7 @@ fn swipe_has_the_shortcut_of_the_modifiers_that_are_held() {
 }
 
 #[test]
-fn shortcut_of_a_swipe_counts_where_the_usual_ones_are_switched_off() {
+fn swipe_shortcut_works_with_gestures_disabled() {
     let mut world = world();
     two_workspaces(&mut world);
     world.state.input.gestures_mut().touchpad = false;
@@ -377,7 +377,7 @@ fn shortcut_of_a_swipe_counts_where_the_usual_ones_are_switched_off() {
 }
 
 #[test]
-fn shortcut_of_a_swipe_works_behind_the_lock_only_if_it_says_so() {
+fn swipe_shortcut_works_while_locked_only_if_marked() {
     let mut world = world();
     two_workspaces(&mut world);
     let locker = Locker::lock(&mut world, BLUE);

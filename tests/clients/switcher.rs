@@ -4,54 +4,54 @@
 use smithay::utils::{Logical, Rectangle};
 use upbeat_timing::time::Span;
 
-use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::content::{BLUE, GREEN, RED, Xrgb8888Pixel};
 use crate::fixture::simulated::nothing;
 use crate::fixture::{
-    BUTTON_LEFT, Event, KEY_2, KEY_ENTER, KEY_ESCAPE, KEY_LEFT, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_TAB,
-    World,
+    BUTTON_LEFT, ClientEvent, KEY_2, KEY_ENTER, KEY_ESCAPE, KEY_LEFT, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER,
+    KEY_TAB, TestWorld,
 };
 
 /// Three windows that cover each other; blue was used last, then green.
-fn three(mut world: World) -> World {
+fn with_three_windows(mut world: TestWorld) -> TestWorld {
     world.state.outputs.set_background([0.0; 3]);
     for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
         world.open_filled(title, (300, 200), colour);
-        world.put(title, (20, 20));
+        world.move_window(title, (20, 20));
     }
-    world.rest();
+    world.run_until_idle();
     world
 }
 
-fn is_shown(world: &World) -> bool {
-    world.state.shell.overlays().are_switched()
+fn is_shown(world: &TestWorld) -> bool {
+    world.state.shell.overlays().is_switcher_open()
 }
 
-fn cell(world: &World, title: &str) -> Option<Rectangle<f64, Logical>> {
+fn cell(world: &TestWorld, title: &str) -> Option<Rectangle<f64, Logical>> {
     let output = world.state.outputs.iter().next().unwrap();
     world.state.shell.overview(output).window(world.window(title).id)
 }
 
-fn colour_in_cell(world: &World, title: &str) -> Colour {
+fn colour_in_cell(world: &TestWorld, title: &str) -> Xrgb8888Pixel {
     let cell = cell(world, title).unwrap();
     world.pixel((cell.loc.x + cell.size.w / 2.0) as i32, (cell.loc.y + cell.size.h / 2.0) as i32)
 }
 
-fn tab(world: &mut World) {
+fn tab(world: &mut TestWorld) {
     world.key(KEY_TAB, true);
     world.key(KEY_TAB, false);
 }
 
 #[test]
-fn who_goes_on_sees_all_of_them_live_and_has_the_marked_one_when_the_modifier_is_let_go() {
-    let mut world = three(World::lit());
+fn second_step_shows_the_switcher_and_releasing_the_modifier_activates_the_marked_window() {
+    let mut world = with_three_windows(TestWorld::rendered());
     let before = world.picture().pixels.clone();
     world.key(KEY_LEFT_ALT, true);
     tab(&mut world);
-    world.rest();
+    world.run_until_idle();
     assert!(!is_shown(&world), "one step switches at once, without the list");
     assert_eq!(world.focused().as_deref(), Some("green"));
     tab(&mut world);
-    world.rest();
+    world.run_until_idle();
     assert!(is_shown(&world));
     for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
         assert_eq!(colour_in_cell(&world, title), colour, "{title}");
@@ -66,15 +66,15 @@ fn who_goes_on_sees_all_of_them_live_and_has_the_marked_one_when_the_modifier_is
         assert!(lit, "{rect:?}");
     }
     world.key(KEY_LEFT_ALT, false);
-    world.rest();
+    world.run_until_idle();
     assert_eq!((is_shown(&world), world.focused().as_deref()), (false, Some("red")));
     assert_ne!(world.picture().pixels, before);
     assert_eq!(world.pixel(100, 100), RED);
 }
 
 #[test]
-fn who_holds_the_modifier_sees_them_after_a_moment_and_who_is_quick_never() {
-    let mut world = three(World::simulated(&[60_000]));
+fn switcher_appears_after_a_delay_and_not_for_a_quick_switch() {
+    let mut world = with_three_windows(TestWorld::simulated(&[60_000]));
     world.chord(&[KEY_LEFT_ALT], KEY_TAB);
     world.run_for(Span::from_seconds(2), &mut nothing);
     assert!(!is_shown(&world));
@@ -90,13 +90,13 @@ fn who_holds_the_modifier_sees_them_after_a_moment_and_who_is_quick_never() {
 }
 
 #[test]
-fn arrows_pointer_and_escape_choose_too_and_no_client_hears_of_any_of_it() {
-    let mut world = three(World::lit());
-    let begin = |world: &mut World| {
+fn switcher_handles_arrows_pointer_and_escape_without_client_events() {
+    let mut world = with_three_windows(TestWorld::rendered());
+    let begin = |world: &mut TestWorld| {
         world.key(KEY_LEFT_ALT, true);
         tab(world);
         tab(world);
-        world.rest();
+        world.run_until_idle();
         assert!(is_shown(world));
     };
     begin(&mut world);
@@ -133,8 +133,8 @@ fn arrows_pointer_and_escape_choose_too_and_no_client_hears_of_any_of_it() {
 }
 
 #[test]
-fn windows_come_go_and_stay_away_while_they_are_switched_among() {
-    let mut world = three(World::lit());
+fn switcher_follows_windows_that_open_close_and_minimise() {
+    let mut world = with_three_windows(TestWorld::rendered());
     let (client, _away) = world.open("away", 100, 100);
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], KEY_2);
     world.key(KEY_LEFT_ALT, true);
@@ -142,12 +142,14 @@ fn windows_come_go_and_stay_away_while_they_are_switched_among() {
     tab(&mut world);
     assert!(cell(&world, "away").is_none(), "it is on another workspace");
     let (new, _window) = world.open_filled("new", (100, 100), RED);
-    world.rest();
+    world.run_until_idle();
     assert!(cell(&world, "new").is_some());
     world.kill(new);
-    world.rest();
+    world.run_until_idle();
     tab(&mut world);
     world.key(KEY_LEFT_ALT, false);
     assert!(world.focused().is_some() && !is_shown(&world));
-    assert!(!world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_TAB, .. })));
+    assert!(
+        !world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::Key { key: KEY_TAB, .. }))
+    );
 }

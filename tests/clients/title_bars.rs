@@ -1,59 +1,61 @@
 //! Title bars of floating windows with server-side decorations.
 
 use upbeat::input::InputEvent;
-use upbeat::shell::effects::Mark;
-use upbeat::shell::strips::{self, Mode, TITLES};
+use upbeat::shell::effects::BorderStyle;
+use upbeat::shell::tiling::{self, TITLES, TilingMode};
 use upbeat_timing::time::Span;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode as Decoration;
 
-use crate::fixture::content::{BLUE, Colour, GREEN, RED};
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT, KEY_LEFT_SUPER, KEY_UP, OUTPUT, Toplevel, World};
+use crate::fixture::content::{BLUE, GREEN, RED, Xrgb8888Pixel};
+use crate::fixture::{
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT, KEY_LEFT_SUPER, KEY_UP, OUTPUT, TestToplevel, TestWorld,
+};
 
 const SIZE: (i32, i32) = (300, 200);
 
-fn world() -> World {
-    let mut world = World::lit();
+fn world() -> TestWorld {
+    let mut world = TestWorld::rendered();
     world.state.outputs.set_background([0.0; 3]);
     world.state.shell.effects_mut().title_bars = true;
-    world.rest();
+    world.run_until_idle();
     world
 }
 
 /// Opens a window with the decoration mode `whose`.
-fn open(world: &mut World, title: &str, colour: Colour, whose: Decoration) -> (ClientIndex, Toplevel) {
+fn open(world: &mut TestWorld, title: &str, colour: Xrgb8888Pixel, whose: Decoration) -> (ClientIndex, TestToplevel) {
     let index = world.connect();
     let client = world.client(index);
     let window = client.toplevel(title);
     let manager: ZxdgDecorationManagerV1 = client.bind();
     manager.get_toplevel_decoration(&window.toplevel, &client.handle(), ()).set_mode(whose);
     world.settle();
-    world.client(index).answer_newest();
+    world.client(index).ack_newest_configure();
     world.client(index).draw(&window.surface, 1, SIZE, colour);
     window.surface.commit();
     world.settle();
-    world.rest();
+    world.run_until_idle();
     (index, window)
 }
 
-fn corner(world: &World, title: &str) -> (i32, i32) {
+fn corner(world: &TestWorld, title: &str) -> (i32, i32) {
     let rect = world.window(title).rect();
     (rect.loc.x, rect.loc.y)
 }
 
-fn press(world: &mut World, at: (i32, i32)) {
+fn press(world: &mut TestWorld, at: (i32, i32)) {
     world.point(f64::from(at.0), f64::from(at.1));
     world.button(BUTTON_LEFT, true);
 }
 
 #[test]
-fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
+fn title_bar_moves_its_window_and_hides_input_from_windows_below() {
     let mut world = world();
     let (below, _green) = open(&mut world, "green", GREEN, Decoration::ClientSide);
     let (client, _red) = open(&mut world, "red", RED, Decoration::ServerSide);
-    world.put("green", (100, 100));
-    world.put("red", (100, 200));
-    world.rest();
+    world.move_window("green", (100, 100));
+    world.move_window("red", (100, 200));
+    world.run_until_idle();
     assert_eq!(world.pixel(110, 150), GREEN);
     assert_ne!(world.pixel(110, 200 - TITLES + 6), GREEN, "there is a title bar above the red window");
     world.client(below).take_events();
@@ -62,9 +64,9 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     world.latch();
     assert_eq!(corner(&world, "red"), (150, 300));
     world.button(BUTTON_LEFT, false);
-    let heard = |event: &Event| matches!(event, Event::Button { .. } | Event::PointerEnter { .. });
+    let heard = |event: &ClientEvent| matches!(event, ClientEvent::Button { .. } | ClientEvent::PointerEnter { .. });
     assert!(!world.client(below).take_events().iter().any(heard));
-    assert!(!world.client(client).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+    assert!(!world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::Button { .. })));
     assert_eq!(world.focused().as_deref(), Some("red"));
     // A touch has the same effect.
     let time = world.now();
@@ -75,36 +77,36 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     world.input(InputEvent::TouchUp { time, slot: 0 });
     assert_eq!(corner(&world, "red"), (170, 250));
     // A window above the title bar gets the press.
-    world.put("green", (170, 150));
+    world.move_window("green", (170, 150));
     let green = world.window("green").id;
     upbeat::shell::activate(&mut world.state, Some(green));
-    world.rest();
+    world.run_until_idle();
     world.client(below).take_events();
     world.click(180.0, f64::from(250 - TITLES + 6));
-    assert!(world.client(below).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+    assert!(world.client(below).take_events().iter().any(|event| matches!(event, ClientEvent::Button { .. })));
 }
 
 /// Whether the border of the focused window is visible to the left of a title bar, above it, to the left of its window,
 /// and below the window.
-fn edges(world: &World, title: &str) -> [bool; 4] {
+fn edges(world: &TestWorld, title: &str) -> [bool; 4] {
     let (x, y) = corner(world, title);
     let places = [(x - 1, y - TITLES / 2), (x + 50, y - TITLES - 1), (x - 1, y + SIZE.1 / 2), (x + 50, y + SIZE.1)];
     places.map(|(x, y)| world.pixel(x, y) == BLUE)
 }
 
 #[test]
-fn edge_goes_around_the_window_with_the_focus_and_its_bar() {
+fn focus_border_surrounds_window_and_title_bar() {
     let mut world = world();
-    world.state.shell.effects_mut().mark =
-        Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
+    world.state.shell.effects_mut().border =
+        Some(BorderStyle { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
     open(&mut world, "red", RED, Decoration::ServerSide);
-    world.put("red", (50, 100));
-    world.rest();
+    world.move_window("red", (50, 100));
+    world.run_until_idle();
     assert_eq!(edges(&world, "red"), [true; 4]);
     assert_ne!(world.pixel(100, 99), BLUE, "not between the bar and its window");
     open(&mut world, "green", GREEN, Decoration::ServerSide);
-    world.put("green", (400, 100));
-    world.rest();
+    world.move_window("green", (400, 100));
+    world.run_until_idle();
     assert_eq!((edges(&world, "red"), edges(&world, "green")), ([false; 4], [true; 4]));
     // A client that draws its own frame shows the focus in that frame, so there is no border.
     let (client, window) = open(&mut world, "shadowed", GREEN, Decoration::ClientSide);
@@ -112,22 +114,22 @@ fn edge_goes_around_the_window_with_the_focus_and_its_bar() {
     world.client(client).draw(&window.surface, 1, SIZE, GREEN);
     window.surface.commit();
     world.settle();
-    world.put("shadowed", (50, 350));
-    world.rest();
+    world.move_window("shadowed", (50, 350));
+    world.run_until_idle();
     let picture = world.picture();
     let blue = picture.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff == BLUE).count();
     assert_eq!((world.focused().as_deref(), blue), (Some("shadowed"), 0));
 }
 
 #[test]
-fn bar_and_window_have_round_corners_as_one_and_so_has_the_edge() {
+fn title_bar_window_and_border_share_rounded_corners() {
     let mut world = world();
     world.state.shell.effects_mut().corner_radius = 8.0;
-    world.state.shell.effects_mut().mark =
-        Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
+    world.state.shell.effects_mut().border =
+        Some(BorderStyle { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
     open(&mut world, "red", RED, Decoration::ServerSide);
-    world.put("red", (50, 100));
-    world.rest();
+    world.move_window("red", (50, 100));
+    world.run_until_idle();
     let (top, bottom) = (100 - TITLES, 100 + SIZE.1);
     let corners = [(50, top), (49 + SIZE.0, top), (50, bottom - 1), (49 + SIZE.0, bottom - 1)];
     // The pixel outside each rounded corner is background; then comes the border.
@@ -142,7 +144,7 @@ fn bar_and_window_have_round_corners_as_one_and_so_has_the_edge() {
 }
 
 #[test]
-fn window_whose_client_leaves_the_choice_to_the_session_has_a_bar_where_there_are_bars() {
+fn window_without_a_decoration_preference_gets_a_title_bar() {
     let mut world = world();
     let (client, _red) = open(&mut world, "red", RED, Decoration::ClientSide);
     let manager: ZxdgDecorationManagerV1 = world.client(client).bind();
@@ -150,16 +152,16 @@ fn window_whose_client_leaves_the_choice_to_the_session_has_a_bar_where_there_ar
     let next = world.client(client).toplevel("next");
     manager.get_toplevel_decoration(&next.toplevel, &handle, ()).unset_mode();
     world.settle();
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     world.client(client).draw(&next.surface, 1, SIZE, RED);
     next.surface.commit();
     world.settle();
-    let barred: Vec<_> = world.state.shell.barred().collect();
+    let barred: Vec<_> = world.state.shell.windows_with_title_bar().collect();
     assert_eq!(barred, [world.window("next").id]);
 }
 
 #[test]
-fn its_cross_closes_the_window() {
+fn close_button_closes_the_window() {
     let mut world = world();
     let (client, _red) = open(&mut world, "red", RED, Decoration::ServerSide);
     let (x, y) = corner(&world, "red");
@@ -167,12 +169,12 @@ fn its_cross_closes_the_window() {
     world.client(client).take_events();
     press(&mut world, (x + SIZE.0 - 12, y - TITLES / 2));
     world.button(BUTTON_LEFT, false);
-    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::Close)));
+    assert!(world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::Close)));
     assert!(world.state.shell.drag().is_none());
 }
 
 #[test]
-fn the_bar_of_another_window_is_kept_clear_of() {
+fn new_window_does_not_cover_another_title_bar() {
     let mut world = world();
     for title in ["a", "b", "c"] {
         open(&mut world, title, RED, Decoration::ServerSide);
@@ -188,53 +190,53 @@ fn the_bar_of_another_window_is_kept_clear_of() {
 }
 
 #[test]
-fn two_presses_maximise_its_window_and_two_slow_ones_do_not() {
+fn double_click_on_a_title_bar_maximises_its_window() {
     let mut world = world();
     let (client, _red) = open(&mut world, "red", RED, Decoration::ServerSide);
     let (x, y) = corner(&world, "red");
-    let press_after = |world: &mut World, pause: Span| {
+    let press_after = |world: &mut TestWorld, pause: Span| {
         world.run_for(pause, &mut |_| None);
         press(world, (x + 100, y - TITLES / 2));
         world.button(BUTTON_LEFT, false);
         world.settle();
     };
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     press_after(&mut world, Span::from_millis(100));
     press_after(&mut world, Span::from_millis(500));
-    assert_ne!(world.client(client).answer_newest(), Some(OUTPUT));
+    assert_ne!(world.client(client).ack_newest_configure(), Some(OUTPUT));
     press_after(&mut world, Span::from_millis(100));
-    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
+    assert_eq!(world.client(client).ack_newest_configure(), Some(OUTPUT));
 }
 
 #[test]
-fn who_draws_its_own_fills_the_screen_or_is_in_a_column_has_none() {
+fn client_side_fullscreen_and_column_windows_have_no_title_bar() {
     let mut world = world();
     open(&mut world, "green", GREEN, Decoration::ClientSide);
-    assert_eq!(world.state.shell.barred().count(), 0);
+    assert_eq!(world.state.shell.windows_with_title_bar().count(), 0);
     let (client, window) = open(&mut world, "red", RED, Decoration::ServerSide);
-    assert_eq!(world.state.shell.barred().count(), 1);
+    assert_eq!(world.state.shell.windows_with_title_bar().count(), 1);
     // The window and its title bar fill half of the screen together.
     world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
     world.settle();
-    assert_eq!(world.client(client).answer_newest(), Some((OUTPUT.0 / 2, OUTPUT.1 - TITLES)));
-    world.client(client).show(&window.surface, OUTPUT.0 / 2, OUTPUT.1 - TITLES);
+    assert_eq!(world.client(client).ack_newest_configure(), Some((OUTPUT.0 / 2, OUTPUT.1 - TITLES)));
+    world.client(client).commit_buffer(&window.surface, OUTPUT.0 / 2, OUTPUT.1 - TITLES);
     world.settle();
     assert_eq!(corner(&world, "red"), (0, TITLES));
     world.chord(&[KEY_LEFT_SUPER], KEY_UP);
     world.settle();
-    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
-    assert_eq!(world.state.shell.barred().count(), 0);
+    assert_eq!(world.client(client).ack_newest_configure(), Some(OUTPUT));
+    assert_eq!(world.state.shell.windows_with_title_bar().count(), 0);
     world.chord(&[KEY_LEFT_SUPER], KEY_UP);
     world.settle();
-    world.client(client).answer_newest();
-    world.client(client).show(&window.surface, SIZE.0, SIZE.1);
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&window.surface, SIZE.0, SIZE.1);
     world.settle();
-    assert_eq!(world.state.shell.barred().count(), 1);
-    strips::set_mode(&mut world.state, Mode::Strip);
+    assert_eq!(world.state.shell.windows_with_title_bar().count(), 1);
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
     world.turn();
-    assert_eq!(world.state.shell.barred().count(), 0);
+    assert_eq!(world.state.shell.windows_with_title_bar().count(), 0);
     world.state.shell.effects_mut().title_bars = false;
-    strips::set_mode(&mut world.state, Mode::Floating);
+    tiling::set_mode(&mut world.state, TilingMode::Floating);
     world.turn();
-    assert_eq!(world.state.shell.barred().count(), 0, "they are switched off");
+    assert_eq!(world.state.shell.windows_with_title_bar().count(), 0, "they are switched off");
 }

@@ -1,17 +1,17 @@
 //! Urgent windows: a window that asks for the focus and may not take it is urgent until it has the focus.
 
 use upbeat::config::Config;
-use upbeat::shell::effects::Mark;
+use upbeat::shell::effects::BorderStyle;
 use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::ext::workspace::v1::client::ext_workspace_manager_v1::ExtWorkspaceManagerV1;
 use wayland_protocols::xdg::activation::v1::client::xdg_activation_token_v1::{self, XdgActivationTokenV1};
 use wayland_protocols::xdg::activation::v1::client::xdg_activation_v1::XdgActivationV1;
 
-use crate::fixture::client::Data;
+use crate::fixture::client::TestClientState;
 use crate::fixture::content::{BLUE, GREEN, RED};
-use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, Toplevel, World};
+use crate::fixture::{ClientEvent, ClientIndex, KEY_2, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, TestToplevel, TestWorld};
 
-impl Dispatch<XdgActivationTokenV1, ()> for Data {
+impl Dispatch<XdgActivationTokenV1, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &XdgActivationTokenV1,
@@ -21,13 +21,13 @@ impl Dispatch<XdgActivationTokenV1, ()> for Data {
         _: &QueueHandle<Self>,
     ) {
         if let xdg_activation_token_v1::Event::Done { token } = event {
-            data.events.push(Event::Told(token));
+            data.events.push(ClientEvent::InWords(token));
         }
     }
 }
 
 /// An activation token of a client, without a user action or with the serial of an action.
-pub fn token(world: &mut World, client: ClientIndex, serial: Option<u32>) -> String {
+pub fn token(world: &mut TestWorld, client: ClientIndex, serial: Option<u32>) -> String {
     world.client(client).take_events();
     let handle = world.client(client).handle();
     let activation = world.client(client).bind::<XdgActivationV1>();
@@ -37,24 +37,24 @@ pub fn token(world: &mut World, client: ClientIndex, serial: Option<u32>) -> Str
     }
     token.commit();
     world.settle();
-    let is_token = |event| if let Event::Told(token) = event { Some(token) } else { None };
+    let is_token = |event| if let ClientEvent::InWords(token) = event { Some(token) } else { None };
     world.client(client).take_events().into_iter().find_map(is_token).unwrap()
 }
 
 /// A client activates its window with such a token.
-pub fn activate_with_token(world: &mut World, client: ClientIndex, window: &Toplevel, serial: Option<u32>) {
+pub fn activate_with_token(world: &mut TestWorld, client: ClientIndex, window: &TestToplevel, serial: Option<u32>) {
     let token = token(world, client, serial);
     world.client(client).bind::<XdgActivationV1>().activate(token, &window.surface);
     world.settle();
 }
 
-fn is_urgent(world: &World, title: &str) -> bool {
+fn is_urgent(world: &TestWorld, title: &str) -> bool {
     world.state.shell.workspaces().is_urgent(world.window(title).id)
 }
 
 #[test]
-fn who_may_not_take_the_focus_is_urgent_until_it_has_it() {
-    let mut world = World::new();
+fn window_refused_the_focus_is_urgent_until_focused() {
+    let mut world = TestWorld::new();
     let (client, asks) = world.open("asks", 100, 100);
     activate_with_token(&mut world, client, &asks, None);
     assert!(!is_urgent(&world, "asks"), "it has the focus");
@@ -66,27 +66,27 @@ fn who_may_not_take_the_focus_is_urgent_until_it_has_it() {
     assert!(!is_urgent(&world, "asks"));
 
     // With the serial of a user action, the window gets the focus at once.
-    world.put("asks", (0, 0));
+    world.move_window("asks", (0, 0));
     world.click(10.0, 10.0);
     world.settle();
     let serial = world.client(client).press_serial();
     world.open("works again", 100, 100);
     activate_with_token(&mut world, client, &asks, Some(serial));
     assert_eq!((world.focused().as_deref(), is_urgent(&world, "asks")), (Some("asks"), false));
-    assert!(!world.client(client).is_gone());
+    assert!(!world.client(client).is_disconnected());
 }
 
 #[test]
-fn bars_hear_of_it_and_nothing_is_left_of_one_that_closes() {
-    let mut world = World::new();
+fn bars_receive_urgency_and_closed_windows_leave_none() {
+    let mut world = TestWorld::new();
     let (client, asks) = world.open("asks", 100, 100);
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], KEY_2);
     let bar = world.connect();
     let _manager = world.client(bar).bind::<ExtWorkspaceManagerV1>();
-    let told = |world: &mut World| {
+    let told = |world: &mut TestWorld| {
         world.turn();
         world.settle();
-        let words = |event| if let Event::Told(words) = event { Some(words) } else { None };
+        let words = |event| if let ClientEvent::InWords(words) = event { Some(words) } else { None };
         world.client(bar).take_events().into_iter().filter_map(words).collect::<Vec<_>>()
     };
     told(&mut world);
@@ -95,25 +95,28 @@ fn bars_hear_of_it_and_nothing_is_left_of_one_that_closes() {
     world.kill(client);
     assert_eq!(told(&mut world), ["2 hidden", "done"]);
     let screens: Vec<_> = world.state.shell.workspaces().rows();
-    assert!(upbeat::shell::workspaces::Number::all().all(|number| screens.iter().all(|row| !row.is_urgent(number))));
+    assert!(
+        upbeat::shell::workspaces::WorkspaceNumber::all()
+            .all(|number| screens.iter().all(|row| !row.is_urgent(number)))
+    );
 }
 
 #[test]
-fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
-    let mut world = World::lit();
+fn urgent_window_has_a_border_and_its_rules_look() {
+    let mut world = TestWorld::rendered();
     world.state.outputs.set_background([0.0; 3]);
-    world.state.shell.effects_mut().mark =
-        Some(Mark { width: 2.0, colour: Some([0.0, 1.0, 0.0, 1.0]), urgent: [0.0, 0.0, 1.0, 1.0] });
+    world.state.shell.effects_mut().border =
+        Some(BorderStyle { width: 2.0, colour: Some([0.0, 1.0, 0.0, 1.0]), urgent: [0.0, 0.0, 1.0, 1.0] });
     let rules = toml::from_str::<Config>("[[window]]\nis-urgent = true\nopacity = 0.5").unwrap();
     world.state.outputs.rules_mut().set_windows(rules.windows);
     let (client, asks) = world.open_filled("asks", (100, 100), RED);
     world.open_filled("works", (100, 100), GREEN);
-    world.put("asks", (50, 50));
-    world.put("works", (300, 50));
-    world.rest();
+    world.move_window("asks", (50, 50));
+    world.move_window("works", (300, 50));
+    world.run_until_idle();
     assert_eq!((world.pixel(49, 100), world.pixel(100, 100), world.pixel(299, 100)), (0, RED, GREEN));
     activate_with_token(&mut world, client, &asks, None);
-    world.rest();
+    world.run_until_idle();
     let half = world.pixel(100, 100);
     assert!((0x7e_0000..=0x81_0000).contains(&half), "{half:06x}");
     // The border is half transparent, like its window.
@@ -121,21 +124,21 @@ fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
     assert!(edge & 0x00ff_ff00 == 0 && edge & BLUE > 0x70, "{edge:06x}");
     let id = world.window("asks").id;
     upbeat::shell::activate(&mut world.state, Some(id));
-    world.rest();
+    world.run_until_idle();
     assert_eq!((world.pixel(49, 100), world.pixel(100, 100), world.pixel(299, 100)), (GREEN, RED, 0));
 }
 
 #[test]
-fn edge_of_an_urgent_window_stays_where_the_focus_has_none() {
-    let mut world = World::lit();
+fn urgent_border_is_shown_without_a_focus_border() {
+    let mut world = TestWorld::rendered();
     world.state.outputs.set_background([0.0; 3]);
     let config = toml::from_str::<Config>("[effects]\nmark-width = 0\nurgent-colour = \"#0000ff\"").unwrap();
-    world.state.shell.set_effects(config.effects.drawn());
+    world.state.shell.set_effects(config.effects.to_shell());
     let (client, asks) = world.open_filled("asks", (100, 100), RED);
     world.open_filled("works", (100, 100), GREEN);
-    world.put("asks", (50, 50));
-    world.put("works", (300, 50));
+    world.move_window("asks", (50, 50));
+    world.move_window("works", (300, 50));
     activate_with_token(&mut world, client, &asks, None);
-    world.rest();
+    world.run_until_idle();
     assert_eq!((world.pixel(49, 100), world.pixel(299, 100)), (BLUE, 0));
 }

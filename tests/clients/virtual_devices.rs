@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
-use crate::fixture::handlers::id;
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_F4, OUTPUT, World};
+use crate::fixture::dispatch::id;
+use crate::fixture::{BUTTON_LEFT, ClientEvent, ClientIndex, KEY_A, KEY_F4, OUTPUT, TestWorld};
 use smithay::input::keyboard::xkb;
 use upbeat::guard::Kind;
 use wayland_client::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
@@ -21,15 +21,15 @@ pub fn keymap(layout: &str) -> String {
         .get_as_string(xkb::KEYMAP_FORMAT_TEXT_V1)
 }
 
-pub fn virtual_keyboard(world: &mut World, client: ClientIndex) -> ZwpVirtualKeyboardV1 {
+pub fn virtual_keyboard(world: &mut TestWorld, client: ClientIndex) -> ZwpVirtualKeyboardV1 {
     let client = world.client(client);
     let seat = client.globals().seat.clone();
     client.globals().virtual_keyboards.create_virtual_keyboard(&seat, &client.handle(), ())
 }
 
 /// A world with a window of a first client, and a second client with a virtual keyboard.
-pub fn with_typist() -> (World, ClientIndex, ClientIndex, ZwpVirtualKeyboardV1) {
-    let mut world = World::new();
+pub fn with_typist() -> (TestWorld, ClientIndex, ClientIndex, ZwpVirtualKeyboardV1) {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     let typist = world.connect();
     let keyboard = virtual_keyboard(&mut world, typist);
@@ -45,9 +45,9 @@ pub fn give_keymap(keyboard: &ZwpVirtualKeyboardV1, keymap: &str) {
 }
 
 /// Keys that were pressed (`true`) and released.
-pub fn strokes(events: Vec<Event>) -> Vec<(u32, bool)> {
+pub fn strokes(events: Vec<ClientEvent>) -> Vec<(u32, bool)> {
     let stroke = |event| match event {
-        Event::Key { key, pressed, .. } => Some((key, pressed)),
+        ClientEvent::Key { key, pressed, .. } => Some((key, pressed)),
         _ => None,
     };
     events.into_iter().filter_map(stroke).collect()
@@ -64,26 +64,26 @@ fn a_virtual_keyboard_types_into_the_focused_window_with_its_own_keymap() {
     keyboard.key(0, KEY_A, 0);
     world.settle();
     let events = world.client(a).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 1 })), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::Modifiers { depressed: 1 })), "{events:?}");
     assert_eq!(strokes(events), [(KEY_A, true), (KEY_A, false)]);
 
     // The session's keymap is sent again before a real key.
     world.key(KEY_A, true);
     let events = world.client(a).take_events();
-    let keymap_at = events.iter().position(|event| matches!(event, Event::Keymap(..)));
-    let key_at = events.iter().position(|event| matches!(event, Event::Key { .. }));
+    let keymap_at = events.iter().position(|event| matches!(event, ClientEvent::Keymap(..)));
+    let key_at = events.iter().position(|event| matches!(event, ClientEvent::Key { .. }));
     assert!(keymap_at.is_some() && keymap_at < key_at, "{events:?}");
 }
 
 #[test]
-fn clients_see_the_keymap_of_the_virtual_keyboard_itself() {
+fn clients_receive_the_virtual_keyboards_keymap() {
     let (mut world, a, _typist, keyboard) = with_typist();
     world.client(a).take_events();
     let french = keymap("fr");
     give_keymap(&keyboard, &french);
     world.settle();
     let sent = world.client(a).take_events().into_iter().find_map(|event| match event {
-        Event::Keymap(fd, size) => Some((fd, size)),
+        ClientEvent::Keymap(fd, size) => Some((fd, size)),
         _ => None,
     });
     let (fd, size) = sent.expect("no keymap was sent");
@@ -100,7 +100,7 @@ fn shortcuts_work_from_a_virtual_keyboard_and_its_keys_are_released_when_it_goes
     keyboard.modifiers(MOD_ALT, 0, 0, 0);
     keyboard.key(0, KEY_F4, 1);
     world.settle();
-    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::Close)));
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, ClientEvent::Close)));
     keyboard.modifiers(0, 0, 0, 0);
     keyboard.key(0, KEY_A, 1);
     world.settle();
@@ -111,13 +111,13 @@ fn shortcuts_work_from_a_virtual_keyboard_and_its_keys_are_released_when_it_goes
             .client(a)
             .take_events()
             .iter()
-            .any(|event| matches!(event, Event::Key { key: KEY_A, pressed: false, .. }))
+            .any(|event| matches!(event, ClientEvent::Key { key: KEY_A, pressed: false, .. }))
     );
 }
 
 #[test]
 fn a_virtual_key_without_a_keymap_is_an_error() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let typist = world.connect();
     let keyboard = virtual_keyboard(&mut world, typist);
     give_keymap(&keyboard, "this is no keymap");
@@ -128,9 +128,9 @@ fn a_virtual_key_without_a_keymap_is_an_error() {
 }
 
 /// Keymap and key press events, as words; a keymap is named by its index in `keymaps`.
-pub fn typed(events: Vec<Event>, keymaps: &[&str]) -> Vec<String> {
+pub fn keymaps_and_presses(events: Vec<ClientEvent>, keymaps: &[&str]) -> Vec<String> {
     let word = |event| match event {
-        Event::Keymap(fd, size) => {
+        ClientEvent::Keymap(fd, size) => {
             // Read at an offset, because all descriptors share one file and its position.
             let mut text = vec![0; size as usize];
             File::from(fd).read_exact_at(&mut text, 0).unwrap();
@@ -138,14 +138,14 @@ pub fn typed(events: Vec<Event>, keymaps: &[&str]) -> Vec<String> {
             let number = keymaps.iter().position(|keymap| *keymap == text.trim_end_matches('\0'));
             Some(number.map_or("another".to_owned(), |number| format!("keymap {number}")))
         }
-        Event::Key { key, pressed: true, .. } => Some(format!("key {key}")),
+        ClientEvent::Key { key, pressed: true, .. } => Some(format!("key {key}")),
         _ => None,
     };
     events.into_iter().filter_map(word).collect()
 }
 
 #[test]
-fn keys_wait_behind_their_keymap_which_is_compiled_elsewhere() {
+fn virtual_keys_wait_for_their_keymap_compiled_on_another_thread() {
     let (mut world, a, typist, keyboard) = with_typist();
     let (french, german) = (keymap("fr"), keymap("de"));
     world.client(a).take_events();
@@ -158,20 +158,20 @@ fn keys_wait_behind_their_keymap_which_is_compiled_elsewhere() {
     keyboard.key(0, 50, 1);
     keyboard.key(0, 50, 0);
     world.client(typist).send();
-    world.carry_once();
+    world.deliver_once();
     world.client(a).receive();
     // The keymap is compiled on another thread.
     assert!(world.state.protocols.virtual_keyboards_wait());
-    assert_eq!(typed(world.client(a).take_events(), &[]), [""; 0]);
+    assert_eq!(keymaps_and_presses(world.client(a).take_events(), &[]), [""; 0]);
     world.settle();
     let mut expected = vec!["keymap 0".to_owned()];
     expected.extend((30..50).map(|key| format!("key {key}")));
     expected.extend(["keymap 1".to_owned(), "key 50".to_owned()]);
-    assert_eq!(typed(world.client(a).take_events(), &[&french, &german]), expected);
+    assert_eq!(keymaps_and_presses(world.client(a).take_events(), &[&french, &german]), expected);
 }
 
 #[test]
-fn a_keymap_in_a_file_on_a_disk_is_read_too_and_one_in_a_pipe_is_not() {
+fn keymap_in_a_disk_file_is_read_and_in_a_pipe_is_refused() {
     let (mut world, a, typist, keyboard) = with_typist();
     let french = keymap("fr");
     world.client(a).take_events();
@@ -183,34 +183,37 @@ fn a_keymap_in_a_file_on_a_disk_is_read_too_and_one_in_a_pipe_is_not() {
     keyboard.keymap(XKB_V1, reader.as_fd(), 1_000);
     keyboard.key(0, KEY_A, 0);
     world.settle();
-    assert_eq!(typed(world.client(a).take_events(), &[&french]), ["keymap 0", &format!("key {KEY_A}")]);
-    assert!(!world.client(typist).is_gone(), "it has a keymap");
+    assert_eq!(keymaps_and_presses(world.client(a).take_events(), &[&french]), ["keymap 0", &format!("key {KEY_A}")]);
+    assert!(!world.client(typist).is_disconnected(), "it has a keymap");
 }
 
 #[test]
-fn of_many_keymaps_at_once_the_newest_counts_and_one_that_is_none_changes_nothing() {
+fn newest_of_many_keymaps_counts_and_invalid_keymaps_are_ignored() {
     let (mut world, a, typist, keyboard) = with_typist();
     let (french, german) = (keymap("fr"), keymap("de"));
     world.client(a).take_events();
     for _ in 0..300 {
         give_keymap(&keyboard, &french);
         world.client(typist).send();
-        world.carry_once();
+        world.deliver_once();
     }
     give_keymap(&keyboard, &german);
     world.settle();
-    let heard = typed(world.client(a).take_events(), &[&french, &german]);
+    let heard = keymaps_and_presses(world.client(a).take_events(), &[&french, &german]);
     assert!(heard.len() <= 3 && heard.last().is_some_and(|last| last == "keymap 1"), "{heard:?}");
     give_keymap(&keyboard, &french);
     give_keymap(&keyboard, "xkb_keymap { nonsense };");
     keyboard.key(0, KEY_A, 1);
     world.settle();
-    assert_eq!(typed(world.client(a).take_events(), &[&french, &german]), ["keymap 0", &format!("key {KEY_A}")]);
-    assert!(!world.client(typist).is_gone());
+    assert_eq!(
+        keymaps_and_presses(world.client(a).take_events(), &[&french, &german]),
+        ["keymap 0", &format!("key {KEY_A}")]
+    );
+    assert!(!world.client(typist).is_disconnected());
 }
 
 #[test]
-fn a_keymap_that_is_refused_at_sight_takes_the_place_of_none_that_waits() {
+fn refused_keymap_does_not_replace_a_waiting_keymap() {
     const HUGE: u32 = 2 << 20;
     const NO_KEYMAP: u32 = 0;
     let (mut world, a, _typist, keyboard) = with_typist();
@@ -224,7 +227,7 @@ fn a_keymap_that_is_refused_at_sight_takes_the_place_of_none_that_waits() {
         keyboard.key(0, KEY_A, 1);
         keyboard.key(0, KEY_A, 0);
         world.settle();
-        let heard = typed(world.client(a).take_events(), &[&german, &french]);
+        let heard = keymaps_and_presses(world.client(a).take_events(), &[&german, &french]);
         assert_eq!(heard.last(), Some(&format!("key {KEY_A}")));
         assert_eq!(heard.iter().rev().nth(1).map(String::as_str), Some("keymap 1"), "{heard:?}");
         // Another keymap is in force when the next round begins.
@@ -235,8 +238,8 @@ fn a_keymap_that_is_refused_at_sight_takes_the_place_of_none_that_waits() {
 }
 
 #[test]
-fn two_keyboards_that_take_turns_change_the_keymap_of_others_seldom_and_lose_no_key() {
-    let mut world = World::new();
+fn alternating_virtual_keyboards_change_the_keymap_rarely_and_lose_no_key() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     let typist = world.connect();
     let keyboards = ["fr", "de"].map(|layout| {
@@ -253,10 +256,10 @@ fn two_keyboards_that_take_turns_change_the_keymap_of_others_seldom_and_lose_no_
         keyboard.key(0, *key, 1);
         keyboard.key(0, *key, 0);
         world.client(typist).send();
-        world.carry_once();
+        world.deliver_once();
     }
     world.settle();
-    let words = typed(world.client(a).take_events(), &[]);
+    let words = keymaps_and_presses(world.client(a).take_events(), &[]);
     let changes = words.iter().filter(|word| *word == "another").count();
     let most = start.elapsed().as_millis() / 20 + 1;
     assert!(changes as u128 <= most, "{changes} of {most}");
@@ -266,8 +269,8 @@ fn two_keyboards_that_take_turns_change_the_keymap_of_others_seldom_and_lose_no_
 }
 
 #[test]
-fn a_typist_that_dies_while_its_keymap_is_compiled_is_heard_and_leaves_nothing() {
-    let mut world = World::new();
+fn keys_of_a_client_that_dies_during_keymap_compilation_arrive() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     world.client(a).take_events();
     let french = keymap("fr");
@@ -278,7 +281,7 @@ fn a_typist_that_dies_while_its_keymap_is_compiled_is_heard_and_leaves_nothing()
         give_keymap(&keyboard, &format!("{french} // {number}"));
         keyboard.key(0, KEY_A, 1);
         world.client(typist).send();
-        world.carry_once();
+        world.deliver_once();
         world.kill(typist);
         // A turn destroys a limited number of objects.
         world.turn();
@@ -291,12 +294,12 @@ fn a_typist_that_dies_while_its_keymap_is_compiled_is_heard_and_leaves_nothing()
 }
 
 #[test]
-fn a_typist_that_types_destroys_its_keyboard_and_goes_at_once_is_heard() {
+fn keys_before_an_immediate_disconnect_arrive() {
     let (mut world, a, typist, keyboard) = with_typist();
     let french = keymap("fr");
     give_keymap(&keyboard, &french);
     world.client(typist).send();
-    world.carry_once();
+    world.deliver_once();
     world.client(a).take_events();
     keyboard.key(0, KEY_A, 1);
     keyboard.key(0, KEY_A, 0);
@@ -305,14 +308,14 @@ fn a_typist_that_types_destroys_its_keyboard_and_goes_at_once_is_heard() {
     keyboard.destroy();
     world.client(typist).send();
     // The session reads now, because it reads nothing from a client that is gone.
-    world.carry_once();
+    world.deliver_once();
     world.kill(typist);
     assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)]);
     assert!(!world.state.protocols.virtual_keyboards_wait());
 }
 
 #[test]
-fn keys_of_a_typist_that_is_gone_and_had_no_keymap_are_nobodys_business() {
+fn keys_without_a_valid_keymap_before_a_disconnect_are_dropped() {
     let (mut world, a, typist, keyboard) = with_typist();
     world.client(a).take_events();
     give_keymap(&keyboard, "this is no keymap");
@@ -320,14 +323,14 @@ fn keys_of_a_typist_that_is_gone_and_had_no_keymap_are_nobodys_business() {
     keyboard.destroy();
     world.client(typist).send();
     // The session reads now, because it reads nothing from a client that is gone.
-    world.carry_once();
+    world.deliver_once();
     world.kill(typist);
     assert_eq!(strokes(world.client(a).take_events()), []);
     assert!(!world.state.protocols.virtual_keyboards_wait());
 }
 
 #[test]
-fn more_keymaps_than_may_wait_for_the_one_before_end_who_sends_them_and_nobody_else() {
+fn too_many_waiting_keymaps_end_their_client_only() {
     let (mut world, a, typist, keyboard) = with_typist();
     let french = keymap("fr");
     // Each keymap differs, so that compiling each takes milliseconds; all of them are sent within a few.
@@ -335,20 +338,24 @@ fn more_keymaps_than_may_wait_for_the_one_before_end_who_sends_them_and_nobody_e
         give_keymap(&keyboard, &format!("{french} // {number}"));
         keyboard.key(0, KEY_A, number % 2);
         world.client(typist).send();
-        world.carry_once();
+        world.deliver_once();
         world.client(typist).receive();
-        if world.client(typist).is_gone() {
+        if world.client(typist).is_disconnected() {
             break;
         }
     }
     world.settle();
-    assert!(world.client(typist).said().contains("more than 256 keymaps that wait"), "{}", world.client(typist).said());
+    assert!(
+        world.client(typist).error_message().contains("more than 256 keymaps that wait"),
+        "{}",
+        world.client(typist).error_message()
+    );
     assert!(!world.state.protocols.virtual_keyboards_wait());
-    assert!(!world.client(a).is_gone());
+    assert!(!world.client(a).is_disconnected());
 }
 
 #[test]
-fn a_keyboard_that_a_program_makes_later_hears_of_the_keymap_in_force_and_of_modifiers() {
+fn late_keyboard_receives_the_keymap_in_force_and_modifiers() {
     let (mut world, a, _typist, keyboard) = with_typist();
     let french = keymap("fr");
     give_keymap(&keyboard, &french);
@@ -359,17 +366,17 @@ fn a_keyboard_that_a_program_makes_later_hears_of_the_keymap_in_force_and_of_mod
     client.globals().seat.get_keyboard(&client.handle(), ());
     world.settle();
     let events = world.client(a).take_events();
-    assert!(matches!(events.last(), Some(Event::Modifiers { depressed: 1 })), "{events:?}");
-    assert_eq!(typed(events, &[&french]), ["another", "keymap 0"]);
+    assert!(matches!(events.last(), Some(ClientEvent::Modifiers { depressed: 1 })), "{events:?}");
+    assert_eq!(keymaps_and_presses(events, &[&french]), ["another", "keymap 0"]);
     // The session's keymap is in force again with its next key.
     world.key(KEY_A, true);
-    let heard = typed(world.client(a).take_events(), &[&french]);
+    let heard = keymaps_and_presses(world.client(a).take_events(), &[&french]);
     let key = format!("key {KEY_A}");
     assert_eq!(heard, ["another", "another", &key, &key]);
 }
 
 #[test]
-fn what_is_locked_on_the_sessions_keyboard_stays_locked_while_another_types() {
+fn locked_modifiers_of_the_session_keyboard_survive_virtual_keys() {
     const KEY_CAPSLOCK: u32 = 58;
     const LOCK: u32 = 2;
     let (mut world, a, _typist, keyboard) = with_typist();
@@ -390,8 +397,9 @@ fn what_is_locked_on_the_sessions_keyboard_stays_locked_while_another_types() {
 /// Locked modifiers and effective layout of the session's keyboard: after the keys of `act`, a key of a virtual
 /// keyboard and then the keys of `after`.
 fn after_a_virtual_key(options: &str, act: &[(u32, bool)], after: &[(u32, bool)]) -> (u32, u32) {
-    let mut world = World::new();
-    let keys = upbeat::config::Keyboard { layout: "us,ru".into(), options: options.into(), ..Default::default() };
+    let mut world = TestWorld::new();
+    let keys =
+        upbeat::config::KeyboardOptions { layout: "us,ru".into(), options: options.into(), ..Default::default() };
     upbeat::input::keyboard::configure(&mut world.state, &keys).unwrap();
     let _a = world.open("a", 200, 100);
     let typist = world.connect();
@@ -408,7 +416,7 @@ fn after_a_virtual_key(options: &str, act: &[(u32, bool)], after: &[(u32, bool)]
 }
 
 #[test]
-fn what_is_locked_or_held_on_the_sessions_keyboard_is_no_more_and_no_less_after_a_virtual_key() {
+fn modifier_and_layout_state_of_the_session_keyboard_is_unchanged_by_a_virtual_key() {
     const RIGHT_ALT: u32 = 100;
     const SHIFT: u32 = 42;
     const CAPSLOCK: u32 = 58;
@@ -433,7 +441,7 @@ fn what_is_locked_or_held_on_the_sessions_keyboard_is_no_more_and_no_less_after_
 
 #[test]
 fn a_virtual_pointer_points_clicks_and_scrolls() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (a, window) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc;
     let mouse = world.connect();
@@ -454,23 +462,26 @@ fn a_virtual_pointer_points_clicks_and_scrolls() {
     world.settle();
     let events = world.client(a).take_events();
     let surface = id(&window.surface);
-    assert!(events.iter().any(|event| matches!(event, Event::PointerEnter { surface: on, x: 10.0, y: 20.0 }
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::PointerEnter { surface: on, x: 10.0, y: 20.0 }
         if *on == surface)));
-    assert!(events.iter().any(|event| matches!(event, Event::PointerMotion { x: 15.0, y: 20.0 })));
-    assert!(events.iter().any(|event| matches!(event, Event::Button { button: BUTTON_LEFT, pressed: true, .. })));
-    assert!(events.iter().any(|event| matches!(event, Event::Scroll { vertical: 15.0, v120: 120 })), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::PointerMotion { x: 15.0, y: 20.0 })));
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::Button { button: BUTTON_LEFT, pressed: true, .. })));
+    assert!(
+        events.iter().any(|event| matches!(event, ClientEvent::Scroll { vertical: 15.0, v120: 120 })),
+        "{events:?}"
+    );
 
     world.kill(mouse);
     let events = world.client(a).take_events();
     assert!(
-        events.iter().any(|event| matches!(event, Event::Button { button: BUTTON_LEFT, pressed: false, .. })),
+        events.iter().any(|event| matches!(event, ClientEvent::Button { button: BUTTON_LEFT, pressed: false, .. })),
         "a button of a device that is gone is not held"
     );
 }
 
 #[test]
-fn axis_of_no_distance_of_a_virtual_pointer_is_axis_stop() {
-    let mut world = World::new();
+fn zero_axis_of_a_virtual_pointer_is_axis_stop() {
+    let mut world = TestWorld::new();
     let (a, _) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 5.0, corner.y + 5.0);
@@ -483,8 +494,8 @@ fn axis_of_no_distance_of_a_virtual_pointer_is_axis_stop() {
         pointer.frame();
         world.settle();
         let events = world.client(a).take_events();
-        let is_scroll = |event: &&Event| matches!(event, Event::Scroll { .. });
-        let is_stop = |event: &&Event| matches!(event, Event::ScrollStopped);
+        let is_scroll = |event: &&ClientEvent| matches!(event, ClientEvent::Scroll { .. });
+        let is_stop = |event: &&ClientEvent| matches!(event, ClientEvent::ScrollStopped);
         (events.iter().filter(is_scroll).count(), events.iter().filter(is_stop).count())
     };
     for source in [None, Some(AxisSource::Finger), Some(AxisSource::Continuous)] {
@@ -495,8 +506,8 @@ fn axis_of_no_distance_of_a_virtual_pointer_is_axis_stop() {
 }
 
 #[test]
-fn a_capture_announces_its_buffer_and_waits_for_the_output() {
-    let mut world = World::new();
+fn screencopy_announces_its_buffer_and_waits_for_the_output() {
+    let mut world = TestWorld::new();
     let camera = world.connect();
     let frame = {
         let client = world.client(camera);
@@ -506,7 +517,7 @@ fn a_capture_announces_its_buffer_and_waits_for_the_output() {
     world.settle();
     let events = world.client(camera).take_events();
     assert!(
-        events.iter().any(|event| matches!(event, Event::CaptureBuffer { width: 80, height: 20, stride: 320 })),
+        events.iter().any(|event| matches!(event, ClientEvent::CaptureBuffer { width: 80, height: 20, stride: 320 })),
         "cut to the output: {events:?}"
     );
     let buffer = world.client(camera).buffer(80, 20);
@@ -515,7 +526,7 @@ fn a_capture_announces_its_buffer_and_waits_for_the_output() {
     assert_eq!(world.client(camera).take_events().len(), 0, "nothing was presented yet");
     world.unplug("TEST-1");
     assert!(
-        world.client(camera).take_events().iter().any(|event| matches!(event, Event::CaptureFailed)),
+        world.client(camera).take_events().iter().any(|event| matches!(event, ClientEvent::CaptureFailed)),
         "a capture fails with its output, or its client would wait for ever"
     );
 }

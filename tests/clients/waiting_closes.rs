@@ -11,11 +11,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use upbeat::closing::spare_this_thread;
-use upbeat::lent_files::left_to_others;
+use upbeat::client_files::closed_elsewhere_count;
+use upbeat::nonblocking_close::never_block_this_thread;
 use upbeat::protocol;
 
-use crate::fixture::World;
+use crate::fixture::TestWorld;
 
 /// `wl_display.get_registry`, which takes no file descriptor.
 const GOOD: [u32; 3] = [1, 12 << 16 | 1, 2];
@@ -23,7 +23,7 @@ const GOOD: [u32; 3] = [1, 12 << 16 | 1, 2];
 const BAD: [u32; 2] = [1, 8 << 16 | 99];
 
 /// Sends `file` with a request, waits until it is read, and disconnects. Returns whether the session ended the client.
-fn hand_over(world: &mut World, file: File, request: &[u32]) -> bool {
+fn hand_over(world: &mut TestWorld, file: File, request: &[u32]) -> bool {
     let (ours, theirs) = UnixStream::pair().unwrap();
     protocol::client::connect(&mut world.state.display_handle, ours, &world.state.rules).unwrap();
     let bytes: Vec<u8> = request.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -43,41 +43,41 @@ fn hand_over(world: &mut World, file: File, request: &[u32]) -> bool {
 }
 
 /// Sends a file with a valid and an invalid request; the session goes on.
-fn nobody_waits(world: &mut World, open: &dyn Fn() -> File) {
-    let before = left_to_others();
+fn assert_close_does_not_block(world: &mut TestWorld, open: &dyn Fn() -> File) {
+    let before = closed_elsewhere_count();
     let began = Instant::now();
     assert!(hand_over(world, open(), &BAD), "that is an error");
     assert!(!hand_over(world, open(), &GOOD), "the client is not ended");
     // Two files of the session, and two of the test, because the test runs on the session's thread.
-    assert_eq!(left_to_others() - before, 4);
+    assert_eq!(closed_elsewhere_count() - before, 4);
     assert!(began.elapsed() < Duration::from_secs(20), "it was waited for");
     let (client, _) = world.open("well", 100, 50);
-    assert!(!world.client(client).is_gone());
+    assert!(!world.client(client).is_disconnected());
 }
 
 #[test]
-fn files_that_lie_nowhere_known_are_closed_by_others() {
-    spare_this_thread();
-    let mut world = World::new();
+fn files_of_unknown_mounts_are_closed_on_another_thread() {
+    never_block_this_thread();
+    let mut world = TestWorld::new();
     // A file of no mount that this process can see.
-    nobody_waits(&mut world, &|| File::open("/proc/self/ns/net").unwrap());
+    assert_close_does_not_block(&mut world, &|| File::open("/proc/self/ns/net").unwrap());
 }
 
 #[test]
-fn a_file_system_that_never_answers_holds_up_nobody() {
+fn unresponsive_file_system_does_not_block_the_session() {
     let directory = tempfile::tempdir().unwrap();
-    let Some(fuse) = Fuse::mount(directory.path().join("file")) else {
+    let Some(fuse) = BlockingFile::mount(directory.path().join("file")) else {
         eprintln!("not tested: no file system can be mounted here");
         return;
     };
-    spare_this_thread();
-    let mut world = World::new();
-    nobody_waits(&mut world, &|| File::open(&fuse.path).unwrap());
+    never_block_this_thread();
+    let mut world = TestWorld::new();
+    assert_close_does_not_block(&mut world, &|| File::open(&fuse.path).unwrap());
 }
 
 /// A file whose close blocks until this is dropped. Another process serves the file system, because a process that
 /// waits in the kernel for itself could not even be killed.
-struct Fuse {
+struct BlockingFile {
     path: PathBuf,
     server: Child,
 }
@@ -86,7 +86,7 @@ struct Fuse {
 const MOUNT_AT: &str = "UPBEAT_TEST_FUSE_AT";
 const MOUNTED: &str = "it is mounted";
 
-impl Fuse {
+impl BlockingFile {
     /// `None` if mounting is not permitted.
     fn mount(path: PathBuf) -> Option<Self> {
         File::create(&path).unwrap();
@@ -99,14 +99,14 @@ impl Fuse {
             .unwrap();
         let mut said = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
         if said.any(|line| line.contains(MOUNTED)) {
-            return Some(Fuse { path, server });
+            return Some(BlockingFile { path, server });
         }
         let _ = server.wait();
         None
     }
 }
 
-impl Drop for Fuse {
+impl Drop for BlockingFile {
     fn drop(&mut self) {
         drop(self.server.stdin.take());
         let _ = self.server.wait();

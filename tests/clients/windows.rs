@@ -3,23 +3,27 @@
 use upbeat::input::InputEvent;
 
 use crate::fixture::content::RED;
-use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, ClientIndex, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, World};
+use crate::fixture::{
+    BUTTON_LEFT, BUTTON_RIGHT, ClientEvent, ClientIndex, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, TestWorld,
+};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::{ResizeEdge, State};
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_shell_v1::Layer;
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::Anchor;
 
-fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
+fn rect(world: &TestWorld, title: &str) -> (i32, i32, i32, i32) {
     let rect = world.window(title).rect();
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
 
 #[test]
 fn a_window_is_configured_first_and_appears_with_its_content() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let client = world.connect();
     let window = world.client(client).toplevel("a");
     world.settle();
-    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::ToplevelConfigure { .. })));
+    assert!(
+        world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::ToplevelConfigure { .. }))
+    );
     assert!(world.stack().is_empty(), "configured, but there is nothing to see yet");
     drop(window);
 
@@ -29,11 +33,11 @@ fn a_window_is_configured_first_and_appears_with_its_content() {
 }
 
 #[test]
-fn the_window_geometry_is_what_is_placed_not_the_shadow_around_it() {
-    let mut world = World::new();
+fn window_geometry_without_shadow_is_placed() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     window.xdg.set_window_geometry(20, 10, 360, 280);
-    world.client(client).show(&window.surface, 400, 300);
+    world.client(client).commit_buffer(&window.surface, 400, 300);
     world.settle();
     let placed = world.window("a");
     assert_eq!(placed.geometry().size, (360, 280).into());
@@ -42,7 +46,7 @@ fn the_window_geometry_is_what_is_placed_not_the_shadow_around_it() {
 
 #[test]
 fn a_moved_window_is_where_the_pointer_is_at_the_latch() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let (x, y, ..) = rect(&world, "a");
     world.point(f64::from(x) + 10.0, f64::from(y) + 10.0);
@@ -52,7 +56,7 @@ fn a_moved_window_is_where_the_pointer_is_at_the_latch() {
     window.toplevel._move(&seat, serial);
     world.settle();
     assert!(
-        world.client(client).take_events().iter().any(|event| matches!(event, Event::PointerLeave)),
+        world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::PointerLeave)),
         "a client does not see the pointer that drags it"
     );
 
@@ -68,8 +72,8 @@ fn a_moved_window_is_where_the_pointer_is_at_the_latch() {
 }
 
 #[test]
-fn a_client_cannot_take_its_window_along_without_a_press() {
-    let mut world = World::new();
+fn client_cannot_move_its_window_without_a_press_serial() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     world.click(640.0, 360.0);
     let seat = world.client(client).globals().seat.clone();
@@ -84,10 +88,10 @@ fn a_client_cannot_take_its_window_along_without_a_press() {
 }
 
 #[test]
-fn a_resized_window_follows_the_pointer_however_late_its_client_is() {
-    let mut world = World::new();
+fn resized_window_follows_the_pointer_with_a_slow_client() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     let (x, y, ..) = rect(&world, "a");
     world.point(f64::from(x) + 1.0, f64::from(y) + 1.0);
     world.button(BUTTON_LEFT, true);
@@ -102,29 +106,29 @@ fn a_resized_window_follows_the_pointer_however_late_its_client_is() {
     world.latch();
     assert_eq!(rect(&world, "a"), (x - 100, y - 20, 500, 320));
     assert!(world.window("a").is_stretched());
-    let asked = world.client(client).answer_newest();
+    let asked = world.client(client).ack_newest_configure();
     assert_eq!(asked, Some((450, 300)), "one configure at a time");
 
     // After the answer comes a configure with the newest size.
-    world.client(client).show(&window.surface, 450, 300);
+    world.client(client).commit_buffer(&window.surface, 450, 300);
     world.settle();
     assert_eq!(rect(&world, "a"), (x - 100, y - 20, 500, 320), "an old answer does not move the window");
-    assert_eq!(world.client(client).answer_newest(), Some((500, 320)));
-    world.client(client).show(&window.surface, 500, 320);
+    assert_eq!(world.client(client).ack_newest_configure(), Some((500, 320)));
+    world.client(client).commit_buffer(&window.surface, 500, 320);
     world.settle();
     assert!(!world.window("a").is_stretched());
 
     world.button(BUTTON_LEFT, false);
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     // The client chooses a smaller size, as a terminal does that counts in characters.
-    world.client(client).show(&window.surface, 496, 310);
+    world.client(client).commit_buffer(&window.surface, 496, 310);
     world.settle();
     assert_eq!(rect(&world, "a"), (x - 96, y - 10, 496, 310), "the corner that was not held has not moved");
 }
 
 #[test]
-fn the_modifier_and_a_button_move_and_resize_without_the_clients_help() {
-    let mut world = World::new();
+fn modifier_and_button_move_and_resize_any_window() {
+    let mut world = TestWorld::new();
     let (client, _window) = world.open("a", 400, 300);
     let (x, y, ..) = rect(&world, "a");
     world.key(KEY_LEFT_SUPER, true);
@@ -136,12 +140,15 @@ fn the_modifier_and_a_button_move_and_resize_without_the_clients_help() {
     assert_eq!(rect(&world, "a"), (x, y, 410, 320));
     world.button(BUTTON_RIGHT, false);
     let events = world.client(client).take_events();
-    assert!(!events.iter().any(|event| matches!(event, Event::Button { .. })), "neither press nor release is its own");
+    assert!(
+        !events.iter().any(|event| matches!(event, ClientEvent::Button { .. })),
+        "neither press nor release is its own"
+    );
 }
 
 #[test]
 fn a_client_that_dies_in_the_middle_of_a_resize_leaves_the_pointer_free() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (_, _other) = world.open("other", 600, 500);
     let (client, window) = world.open("a", 300, 200);
     let (x, y, ..) = rect(&world, "a");
@@ -161,80 +168,80 @@ fn a_client_that_dies_in_the_middle_of_a_resize_leaves_the_pointer_free() {
 }
 
 #[test]
-fn maximised_takes_effect_with_the_commit_that_answers_it_and_is_undone() {
-    let mut world = World::new();
+fn maximised_state_takes_effect_with_the_acknowledging_commit() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let floating = rect(&world, "a");
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     window.toplevel.set_maximized();
     world.settle();
     assert_eq!(rect(&world, "a"), floating, "configured, not acknowledged");
-    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
+    assert_eq!(world.client(client).ack_newest_configure(), Some(OUTPUT));
     world.settle();
     assert_eq!(rect(&world, "a"), floating, "acknowledged, not committed");
-    world.client(client).show(&window.surface, OUTPUT.0, OUTPUT.1);
+    world.client(client).commit_buffer(&window.surface, OUTPUT.0, OUTPUT.1);
     world.settle();
     assert_eq!(rect(&world, "a"), (0, 0, OUTPUT.0, OUTPUT.1));
 
     window.toplevel.unset_maximized();
     world.settle();
-    assert_eq!(world.client(client).answer_newest(), Some((400, 300)));
-    world.client(client).show(&window.surface, 400, 300);
+    assert_eq!(world.client(client).ack_newest_configure(), Some((400, 300)));
+    world.client(client).commit_buffer(&window.surface, 400, 300);
     world.settle();
     assert_eq!(rect(&world, "a"), floating);
 }
 
 #[test]
-fn a_window_is_maximised_and_made_fullscreen_and_back_by_keys_whatever_its_client_draws() {
-    let mut world = World::new();
+fn shortcuts_maximise_fullscreen_and_restore_a_window_of_any_content() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let floating = rect(&world, "a");
     for (key, size) in [(KEY_UP, OUTPUT), (KEY_F, OUTPUT)] {
         for wanted in [size, (400, 300)] {
-            world.client(client).answer_newest();
+            world.client(client).ack_newest_configure();
             world.chord(&[KEY_LEFT_SUPER], key);
             world.settle();
-            assert_eq!(world.client(client).answer_newest(), Some(wanted));
-            world.client(client).show(&window.surface, wanted.0, wanted.1);
+            assert_eq!(world.client(client).ack_newest_configure(), Some(wanted));
+            world.client(client).commit_buffer(&window.surface, wanted.0, wanted.1);
             world.settle();
         }
         assert_eq!(rect(&world, "a"), floating);
     }
     // A shortcut without a focused window has no effect.
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     world.chord(&[KEY_LEFT_SUPER], KEY_F);
 }
 
 #[test]
-fn fullscreen_centres_what_is_smaller_and_returns_to_what_was_before() {
-    let mut world = World::new();
+fn fullscreen_centres_smaller_content_and_restores_the_former_state() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     window.toplevel.set_fullscreen(None);
     world.settle();
     let events = world.client(client).take_events();
     let fullscreen = events.iter().any(|event| match event {
-        Event::ToplevelConfigure { states, .. } => states.contains(&(State::Fullscreen as u32)),
+        ClientEvent::ToplevelConfigure { states, .. } => states.contains(&(State::Fullscreen as u32)),
         _ => false,
     });
     assert!(fullscreen);
     world.client(client).data.events = events;
-    world.client(client).answer_newest();
-    world.client(client).show(&window.surface, 640, 360);
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&window.surface, 640, 360);
     world.settle();
     assert_eq!(rect(&world, "a"), (320, 180, 640, 360));
     assert!(world.window("a").is_fullscreen());
 
     window.toplevel.unset_fullscreen();
     world.settle();
-    assert_eq!(world.client(client).answer_newest(), Some((400, 300)));
-    world.client(client).show(&window.surface, 400, 300);
+    assert_eq!(world.client(client).ack_newest_configure(), Some((400, 300)));
+    world.client(client).commit_buffer(&window.surface, 400, 300);
     world.settle();
     assert!(!world.window("a").is_fullscreen());
 }
 
 #[test]
-fn a_window_without_content_is_gone_and_comes_back_after_a_configure() {
-    let mut world = World::new();
+fn unmapped_window_can_be_mapped_again_after_a_configure() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     window.surface.attach(None, 0, 0);
     window.surface.commit();
@@ -244,22 +251,23 @@ fn a_window_without_content_is_gone_and_comes_back_after_a_configure() {
     world.client(client).take_events();
     window.surface.commit();
     world.settle();
-    assert!(world.client(client).answer_newest().is_some());
-    world.client(client).show(&window.surface, 200, 100);
+    assert!(world.client(client).ack_newest_configure().is_some());
+    world.client(client).commit_buffer(&window.surface, 200, 100);
     world.settle();
     assert_eq!(world.stack(), ["a"]);
 }
 
 /// Newest `configure_bounds` of `client` since the last call; drops all other events.
-fn bounds(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
-    let bounds = |event| if let Event::ToplevelBounds(width, height) = event { Some((width, height)) } else { None };
+fn bounds(world: &mut TestWorld, client: ClientIndex) -> Option<(i32, i32)> {
+    let bounds =
+        |event| if let ClientEvent::ToplevelBounds(width, height) = event { Some((width, height)) } else { None };
     world.client(client).take_events().into_iter().filter_map(bounds).next_back()
 }
 
 #[test]
-fn bounds_are_those_of_the_output_on_which_a_window_will_appear() {
-    let mut world = World::new();
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+fn configure_bounds_match_the_output_of_the_new_window() {
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     world.set_size("TEST-2", (640, 480));
     world.point(f64::from(OUTPUT.0) + 100.0, 100.0);
     let client = world.connect();
@@ -275,18 +283,18 @@ fn bounds_are_those_of_the_output_on_which_a_window_will_appear() {
 }
 
 #[test]
-fn window_that_comes_to_another_output_is_told_its_bounds() {
+fn window_moved_to_another_output_receives_its_bounds() {
     const SECOND: (i32, i32) = (640, 480);
-    let mut world = World::new();
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     world.set_size("TEST-2", SECOND);
     world.point(100.0, 100.0);
     let (client, _window) = world.open("a", 200, 100);
     bounds(&mut world, client);
-    world.put("a", (OUTPUT.0 + 50, 50));
+    world.move_window("a", (OUTPUT.0 + 50, 50));
     world.settle();
     assert_eq!(bounds(&mut world, client), Some(SECOND), "it was put there");
-    world.put("a", (OUTPUT.0 + 60, 50));
+    world.move_window("a", (OUTPUT.0 + 60, 50));
     world.settle();
     assert_eq!(bounds(&mut world, client), None, "it knows");
     world.set_size("TEST-2", (800, 600));
@@ -294,7 +302,7 @@ fn window_that_comes_to_another_output_is_told_its_bounds() {
     assert_eq!(bounds(&mut world, client), Some((800, 600)), "its output has another mode");
     let panel = world.connect();
     world.point(f64::from(OUTPUT.0) + 100.0, 100.0);
-    let _bar = world.pin(panel, Layer::Top, RED, |layer| {
+    let _bar = world.map_layer(panel, Layer::Top, RED, |layer| {
         layer.set_size(800, 20);
         layer.set_anchor(Anchor::Top);
         layer.set_exclusive_zone(20);
@@ -307,8 +315,8 @@ fn window_that_comes_to_another_output_is_told_its_bounds() {
 }
 
 #[test]
-fn moved_window_follows_from_the_press_however_late_its_client_asks() {
-    let mut world = World::new();
+fn moved_window_follows_from_the_press_with_a_late_request() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let (x, y, ..) = rect(&world, "a");
     world.point(f64::from(x) + 10.0, f64::from(y) + 10.0);
@@ -327,8 +335,8 @@ fn moved_window_follows_from_the_press_however_late_its_client_asks() {
 }
 
 #[test]
-fn resized_window_follows_from_the_press_however_late_its_client_asks() {
-    let mut world = World::new();
+fn resized_window_follows_from_the_press_with_a_late_request() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let (x, y, ..) = rect(&world, "a");
     world.point(f64::from(x) + 399.0, f64::from(y) + 299.0);
@@ -343,8 +351,8 @@ fn resized_window_follows_from_the_press_however_late_its_client_asks() {
 }
 
 #[test]
-fn window_moved_by_a_finger_follows_from_where_that_went_down() {
-    let mut world = World::new();
+fn window_moved_by_touch_follows_from_the_touch_point() {
+    let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);
     let (x, y, ..) = rect(&world, "a");
     let at = |dx: i32, dy: i32| (f64::from(x + dx), f64::from(y + dy)).into();

@@ -1,15 +1,15 @@
 //! Workspaces: hidden windows are neither drawn nor hit, no window is lost, and switching is animated.
 
+mod random_actions;
 mod slide;
-mod story;
 
 use smithay::utils::Point;
-use upbeat::shell::workspaces::{Number, Place};
+use upbeat::shell::workspaces::{WorkspaceId, WorkspaceNumber};
 
-use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::content::{BLUE, ContentEvent, GREEN, RED, Xrgb8888Pixel};
 use crate::fixture::{
-    BUTTON_LEFT, ClientIndex, Event, KEY_1, KEY_2, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_O, KEY_TAB,
-    OUTPUT, Toplevel, World,
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_1, KEY_2, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_O, KEY_TAB,
+    OUTPUT, TestToplevel, TestWorld,
 };
 use wayland_protocols::xdg::shell::client::xdg_toplevel;
 
@@ -19,59 +19,59 @@ const SIZE: (i32, i32) = (400, 300);
 const LEFT: i32 = (OUTPUT.0 - SIZE.0) / 2;
 const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
 
-fn number(number: u8) -> Number {
+fn number(number: u8) -> WorkspaceNumber {
     number.try_into().unwrap()
 }
 
-fn lit() -> World {
-    let mut world = World::lit();
+fn lit_world() -> TestWorld {
+    let mut world = TestWorld::rendered();
     world.state.outputs.set_background([0.0; 3]);
     world
 }
 
 /// Opens a window of one colour.
-fn open(world: &mut World, title: &str, colour: Colour) -> (ClientIndex, Toplevel) {
+fn open(world: &mut TestWorld, title: &str, colour: Xrgb8888Pixel) -> (ClientIndex, TestToplevel) {
     world.open_filled(title, SIZE, colour)
 }
 
-fn switch(world: &mut World, key: u32) {
+fn switch(world: &mut TestWorld, key: u32) {
     world.chord(&[KEY_LEFT_SUPER], key);
 }
 
-fn send(world: &mut World, key: u32) {
+fn send(world: &mut TestWorld, key: u32) {
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], key);
 }
 
-fn place(world: &World, title: &str) -> (String, u8) {
+fn place(world: &TestWorld, title: &str) -> (String, u8) {
     let workspaces = world.state.shell.workspaces();
     let place = workspaces.place(world.window(title).id).unwrap();
     (workspaces.name(place.screen).unwrap().to_owned(), place.number.get())
 }
 
 #[test]
-fn a_hidden_workspace_is_not_seen_not_hit_and_has_no_focus() {
-    let mut world = lit();
+fn hidden_workspace_is_not_drawn_not_hit_and_has_no_focus() {
+    let mut world = lit_world();
     open(&mut world, "red", RED);
-    world.rest();
+    world.run_until_idle();
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
     switch(&mut world, KEY_2);
     assert_eq!(world.focused(), None);
     assert_eq!(world.state.shell.hit((640.0, 360.0).into()), None);
     // Checked before anything else is on screen.
     assert_eq!(upbeat::output::scene_on_screen_hit(&world.state, (640.0, 360.0).into()), None);
-    world.rest();
+    world.run_until_idle();
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), BLACK);
     open(&mut world, "green", GREEN);
-    world.rest();
+    world.run_until_idle();
     assert_eq!((world.focused().as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("green"), GREEN));
     switch(&mut world, KEY_1);
-    world.rest();
+    world.run_until_idle();
     assert_eq!((world.focused().as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("red"), RED));
 }
 
 #[test]
 fn the_switcher_stays_on_the_workspace_that_is_seen() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     world.open("a", 100, 100);
     world.open("b", 100, 100);
     switch(&mut world, KEY_2);
@@ -84,15 +84,15 @@ fn the_switcher_stays_on_the_workspace_that_is_seen() {
 }
 
 #[test]
-fn a_window_is_sent_with_its_dialogs_and_the_focus_stays() {
-    let mut world = World::new();
+fn window_is_moved_to_a_workspace_with_its_dialogs_and_focus_stays() {
+    let mut world = TestWorld::new();
     world.open("below", 100, 100);
     let (client, parent) = world.open("parent", 300, 200);
     let dialog = world.client(client).toplevel("dialog");
     dialog.toplevel.set_parent(Some(&parent.toplevel));
     world.settle();
-    world.client(client).answer_newest();
-    world.client(client).show(&dialog.surface, 100, 100);
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&dialog.surface, 100, 100);
     world.settle();
     assert_eq!(world.focused().as_deref(), Some("dialog"));
     send(&mut world, KEY_2);
@@ -102,8 +102,8 @@ fn a_window_is_sent_with_its_dialogs_and_the_focus_stays() {
     let late = world.client(client).toplevel("late");
     late.toplevel.set_parent(Some(&parent.toplevel));
     world.settle();
-    world.client(client).answer_newest();
-    world.client(client).show(&late.surface, 100, 100);
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&late.surface, 100, 100);
     world.settle();
     assert_eq!((world.focused().as_deref(), place(&world, "late").1), (Some("below"), 2));
     switch(&mut world, KEY_2);
@@ -111,31 +111,31 @@ fn a_window_is_sent_with_its_dialogs_and_the_focus_stays() {
 }
 
 #[test]
-fn a_hidden_window_is_called_back_seldom_and_at_once_when_it_is_seen_again() {
-    let mut world = lit();
+fn hidden_window_gets_rare_callbacks_and_one_at_once_when_visible() {
+    let mut world = lit_world();
     let (client, window) = open(&mut world, "red", RED);
-    world.rest();
+    world.run_until_idle();
     switch(&mut world, KEY_2);
-    world.rest();
-    let shown = |world: &World| world.state.outputs.states().next().unwrap().records().iter().count();
+    world.run_until_idle();
+    let shown = |world: &TestWorld| world.state.outputs.states().next().unwrap().records().iter().count();
     let before = shown(&world);
     for update in 2..4 {
-        world.client(client).ask(&window.surface, update);
+        world.client(client).request_feedback(&window.surface, update);
         window.surface.commit();
-        world.until("the slow tick", |world| world.client(client).callbacks().len() as u32 >= update - 1);
+        world.run_until("the slow tick", |world| world.client(client).callbacks().len() as u32 >= update - 1);
     }
     assert_eq!(shown(&world), before, "nothing was drawn for it");
     switch(&mut world, KEY_1);
     world.client(client).draw(&window.surface, 9, SIZE, BLUE);
     window.surface.commit();
-    world.until("light", |world| world.client(client).light(9).is_some());
-    assert!(world.client(client).heard(Heard::Released(1)));
+    world.run_until("light", |world| world.client(client).light(9).is_some());
+    assert!(world.client(client).has_received(ContentEvent::Released(1)));
 }
 
 #[test]
 fn workspaces_of_an_unplugged_output_are_on_another_one_until_it_is_back() {
-    let mut world = World::new();
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     world.point(f64::from(OUTPUT.0) + 100.0, 100.0);
     world.open("there", 200, 100);
     let corner = world.window("there").rect().loc;
@@ -148,18 +148,18 @@ fn workspaces_of_an_unplugged_output_are_on_another_one_until_it_is_back() {
     assert_eq!(place(&world, "there"), ("TEST-1".to_owned(), 1));
     assert!(world.window("there").rect().loc.x < OUTPUT.0 && world.state.shell.is_visible(world.window("there").id));
     assert_eq!(place(&world, "hidden"), ("TEST-1".to_owned(), 2));
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     assert_eq!((place(&world, "there"), world.window("there").rect().loc), (("TEST-2".to_owned(), 1), corner));
 }
 
 #[test]
-fn a_window_that_nobody_sees_is_suspended() {
-    let mut world = World::new();
+fn hidden_window_is_suspended() {
+    let mut world = TestWorld::new();
     let (client, _) = world.open("a", 100, 100);
-    let suspended = |world: &mut World| {
+    let suspended = |world: &mut TestWorld| {
         let events = world.client(client).take_events();
         let states = events.into_iter().rev().find_map(|event| match event {
-            Event::ToplevelConfigure { states, .. } => Some(states),
+            ClientEvent::ToplevelConfigure { states, .. } => Some(states),
             _ => None,
         });
         states.map(|states| states.contains(&(xdg_toplevel::State::Suspended as u32)))
@@ -177,8 +177,8 @@ fn a_window_that_nobody_sees_is_suspended() {
 }
 
 #[test]
-fn a_window_that_is_held_comes_along_to_another_workspace() {
-    let mut world = World::new();
+fn dragged_window_moves_along_on_a_workspace_switch() {
+    let mut world = TestWorld::new();
     world.open("a", 200, 100);
     world.key(KEY_LEFT_SUPER, true);
     let corner = world.window("a").rect().loc.to_f64();
@@ -195,8 +195,8 @@ fn a_window_that_is_held_comes_along_to_another_workspace() {
 
 #[test]
 fn a_window_that_is_dragged_to_another_output_belongs_there() {
-    let mut world = World::new();
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     world.point(100.0, 100.0);
     world.open("a", 200, 100);
     assert_eq!(place(&world, "a").0, "TEST-1");
@@ -212,13 +212,13 @@ fn a_window_that_is_dragged_to_another_output_belongs_there() {
     // Moved back by output name, it lies at the same relative place of that output.
     let (workspaces, id) = (world.state.shell.workspaces(), world.window("a").id);
     let (first, before) = (workspaces.screen("TEST-1").unwrap(), world.window("a").rect().loc);
-    upbeat::shell::send_to(&mut world.state, id, Place { screen: first, number: number(1) });
+    upbeat::shell::send_to(&mut world.state, id, WorkspaceId { screen: first, number: number(1) });
     assert_eq!(world.window("a").rect().loc, before - Point::from((OUTPUT.0, 0)));
 }
 
 #[test]
-fn a_rule_names_the_workspace_on_which_an_applications_windows_appear_without_leaving_the_one_seen() {
-    let mut world = lit();
+fn rule_opens_windows_on_a_workspace_without_switching_to_it() {
+    let mut world = lit_world();
     let config: upbeat::config::Config = toml::from_str("[[app]]\napp-id = '*'\nworkspace = 2").unwrap();
     world.state.outputs.rules_mut().set_apps(config.apps);
     world.open("a", SIZE.0, SIZE.1);

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::play::{Player, Tally};
-use crate::process::{last_words, read, run, write};
-use crate::script::{Kind, Step};
+use crate::play::{ScriptPlayer, ScriptTally};
+use crate::process::{panic_message, read, run, write};
+use crate::script::{ScriptKind, ScriptStep};
 use crate::shrink::fewest;
 
 /// An event or error is rare if fewer than one script in this many reaches it.
@@ -35,19 +35,19 @@ pub fn replay_all() {
     let outcome = run(&format!("replay\n{}", words.join("\n")), |_| {});
     let last = outcome.said.lines().rev().find_map(|line| line.strip_prefix("plays ")).unwrap_or("nothing");
     let step = &outcome.last;
-    assert!(outcome.fine, "{last} fails: {}; its last step was {step}\n{}", last_words(&outcome.said), outcome.said);
+    assert!(outcome.fine, "{last} fails: {}; its last step was {step}\n{}", panic_message(&outcome.said), outcome.said);
     println!("{} scripts", files.len());
 }
 
 /// The events that clients received, and the errors that ended clients.
-fn reached(tally: &Tally) -> BTreeSet<String> {
-    let events = tally.heard.iter().map(|(interface, event)| format!("{interface}.{event}"));
+fn reached(tally: &ScriptTally) -> BTreeSet<String> {
+    let events = tally.events.iter().map(|(interface, event)| format!("{interface}.{event}"));
     let errors = tally.kinds.iter().filter(|(_, (_, ends))| *ends > 0).map(|(kind, _)| kind.clone());
     events.chain(errors).collect()
 }
 
-fn play(steps: &[Step]) -> BTreeSet<String> {
-    let mut player = Player::new();
+fn play(steps: &[ScriptStep]) -> BTreeSet<String> {
+    let mut player = ScriptPlayer::new();
     steps.iter().for_each(|step| player.play_and_bury(step));
     reached(&player.end())
 }
@@ -58,8 +58,8 @@ pub fn collect(first: u64, scripts: u64) {
     let mut known: BTreeSet<String> = kept().iter().flat_map(|file| play(&read(file))).collect();
     let mut reaches: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for seed in first..first + scripts {
-        let mut player = Player::new();
-        player.generate(Kind::Requests, seed, |_| {});
+        let mut player = ScriptPlayer::new();
+        player.generate(ScriptKind::Requests, seed, |_| {});
         for what in reached(&player.end()) {
             reaches.entry(what).or_insert((seed, 0)).1 += 1;
         }
@@ -70,8 +70,8 @@ pub fn collect(first: u64, scripts: u64) {
             continue;
         }
         let mut steps = Vec::new();
-        let mut player = Player::new();
-        player.generate(Kind::Requests, seed, |step| steps.push(step.clone()));
+        let mut player = ScriptPlayer::new();
+        player.generate(ScriptKind::Requests, seed, |step| steps.push(step.clone()));
         drop(player);
         let steps = fewest(steps, Instant::now() + SHRINKING, |fewer| play(fewer).contains(&what));
         let reaches = play(&steps);

@@ -51,7 +51,7 @@ pub enum Descriptor {
 pub enum Afterwards {
     Nothing,
     /// Truncate the file to nothing.
-    Cut,
+    Truncate,
     /// Keep the other end open.
     Keep(OwnedFd),
 }
@@ -87,7 +87,7 @@ pub fn make(kind: Descriptor) -> (OwnedFd, Afterwards) {
             memory(sealable, bytes, SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL)
         }
         Descriptor::Fixed(bytes) => memory(sealable, bytes, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL),
-        Descriptor::Cut(bytes) => return (memory(MemfdFlags::empty(), bytes, none), Afterwards::Cut),
+        Descriptor::Cut(bytes) => return (memory(MemfdFlags::empty(), bytes, none), Afterwards::Truncate),
         Descriptor::Keymap => {
             let fd = memory(MemfdFlags::empty(), 0, none);
             let written = rustix::io::write(&fd, keymap()).unwrap();

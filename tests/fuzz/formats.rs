@@ -11,15 +11,15 @@ use rand::{Rng, SeedableRng};
 use upbeat::backend::headless::FaultScript;
 use upbeat::config;
 use upbeat::input::cursor;
-use upbeat_lab::load::{Capture, TraceError};
-use upbeat_lab::runner::{self, Conditions, Device, Source};
+use upbeat_lab::load::{LogCapture, TraceError};
+use upbeat_lab::runner::{self, LoadSource, RunConditions, SimulatedInputDevice};
 use upbeat_lab::{load, policy, replay, strokes};
-use upbeat_record::ipc::message::{Answer, Question};
+use upbeat_record::ipc::message::{RequestLine, ResponseLine};
 use upbeat_record::recording::StreamReader;
 use upbeat_timing::time::Span;
 
 use crate::at_least;
-use crate::fixture::chance::{first_seed, number};
+use crate::fixture::seeds::{first_seed, number};
 use crate::limits::{Stopwatch, limit};
 
 /// Mutated samples of each format.
@@ -31,7 +31,7 @@ const CHANGES: usize = 6;
 const MANGLED: [&str; 12] =
     ["\0", "-1", "1e999", "NaN", "99999999999999999999", "\u{feff}", "\n", "\"", "[[", "{", "ä語", "0x7fffffff"];
 
-struct Format {
+struct UntrustedFormat {
     name: &'static str,
     samples: Vec<Vec<u8>>,
     read: fn(&[u8]),
@@ -81,24 +81,24 @@ const FRAMES: &str = r#"{"type":"output_frame","output":"A","frame":1,"interval"
 "#;
 const CAPTURE: &str = r#"{"Info":{"ProcessName":"game.exe"},"Runs":[{"CaptureData":{"MsBetweenPresents":[16.7,16.6,33.4],
 "MsInPresentAPI":[0.2,0.3,0.2],"MsUntilRenderComplete":[8.1,9.2,30.1],"MsUntilDisplayed":[20.0,20.1,36.0]}}]}"#;
-const WANTED: load::Wanted<'static> = load::Wanted { interval: Span::from_micros(16_667), process: None };
+const WANTED: load::LogRequest<'static> = load::LogRequest { interval: Span::from_micros(16_667), process: None };
 const FAULTS: &str = "refresh 3 stamp late 1ms for 2\nframe 2 lose-frame\nat 20ms unplug\n";
 
 /// A log that can be read gives a report with finite numbers.
-fn is_answered(read: Result<Capture, TraceError>) {
+fn check_report(read: Result<LogCapture, TraceError>) {
     let sources = match read {
-        Ok(capture) => [Source::Log(Arc::new(capture))],
+        Ok(capture) => [LoadSource::Log(Arc::new(capture))],
         Err(error) => return drop(error.to_string()),
     };
     let names = ["ahead-4", "ahead-4+vrr", "legacy", "jitt-window-tail", "jitt-two-shot"];
     let policies = policy::named(&names.map(String::from)).unwrap();
-    let device = Device {
+    let device = SimulatedInputDevice {
         input_interval: Span::from_millis(8),
         recorded: &[],
         touch: Span::from_millis(1),
         output: Span::from_millis(2),
     };
-    let conditions = Conditions { seeds: 1, first_seed: 1, device, recorder: None };
+    let conditions = RunConditions { seeds: 1, first_seed: 1, device, recorder: None };
     let runs = runner::run(&sources, &policies, &conditions, &|| ());
     for run in &runs {
         let numbers = [run.drops_per_s, run.drop_reduction, run.fps, run.hitches_per_s, run.latency_ms.p99, run.age_ms];
@@ -112,14 +112,14 @@ fn are_numbers(text: &str) {
     assert!(!text.contains("NaN") && !text.contains(" inf"), "{text}");
 }
 
-fn formats() -> Vec<Format> {
+fn formats() -> Vec<UntrustedFormat> {
     let questions = [
         r#"{"version":1,"request":"windows"}"#,
         r#"{"version":1,"request":{"set_mode":{"output":"A","mode":"640x480@60"}}}"#,
         r#"{"version":1,"request":{"input":{"events":[{"key":{"key":30,"pressed":true}}]}}}"#,
     ];
     vec![
-        Format {
+        UntrustedFormat {
             name: "configuration",
             samples: vec![data("config/default.toml")],
             read: |bytes| {
@@ -128,7 +128,7 @@ fn formats() -> Vec<Format> {
                 }
             },
         },
-        Format {
+        UntrustedFormat {
             name: "frame log",
             samples: vec![FRAMES.into()],
             read: |bytes| match load::frame_log::parse(&text(bytes), "log") {
@@ -136,36 +136,36 @@ fn formats() -> Vec<Format> {
                 Err(error) => drop(error.to_string()),
             },
         },
-        Format {
+        UntrustedFormat {
             name: "frames as CSV",
             samples: vec![data("tests/data/frames/metroexodus.csv"), data("tests/data/classes/simple-shm.csv")],
             read: |bytes| {
-                is_answered(load::csv::parse(bytes, "csv", String::new(), &WANTED));
+                check_report(load::csv::parse(bytes, "csv", String::new(), &WANTED));
             },
         },
-        Format {
+        UntrustedFormat {
             name: "captures of CapFrameX",
             samples: vec![CAPTURE.into()],
             read: |bytes| {
-                is_answered(load::capframex::parse(bytes, "json", String::new(), &WANTED));
+                check_report(load::capframex::parse(bytes, "json", String::new(), &WANTED));
             },
         },
-        Format {
+        UntrustedFormat {
             name: "marks in ftrace",
             samples: vec![data("tests/data/frames/ftrace.txt")],
             read: |bytes| {
-                let wanted = load::Wanted { process: Some("game: frame"), ..WANTED };
-                is_answered(load::ftrace::parse(bytes, "trace", String::new(), &wanted));
+                let wanted = load::LogRequest { process: Some("game: frame"), ..WANTED };
+                check_report(load::ftrace::parse(bytes, "trace", String::new(), &wanted));
             },
         },
-        Format {
+        UntrustedFormat {
             name: "marks of Sysprof",
             samples: vec![sysprof_capture()],
             read: |bytes| {
-                is_answered(load::sysprof::parse(bytes, "syscap", String::new(), &WANTED));
+                check_report(load::sysprof::parse(bytes, "syscap", String::new(), &WANTED));
             },
         },
-        Format {
+        UntrustedFormat {
             name: "strokes as CSV",
             samples: vec![data("tests/data/input/fling_flutter_velocity.csv")],
             read: |bytes| match strokes::parse(&text(bytes), "csv", String::new()) {
@@ -177,23 +177,27 @@ fn formats() -> Vec<Format> {
                 Err(error) => drop(error.to_string()),
             },
         },
-        Format {
+        UntrustedFormat {
             name: "fault script",
             samples: vec![FAULTS.into()],
             read: |bytes| {
                 let _ = text(bytes).parse::<FaultScript>().map_err(|error| error.to_string());
             },
         },
-        Format {
+        UntrustedFormat {
             name: "question on the private socket",
             samples: questions.map(Vec::from).to_vec(),
             read: |bytes| {
-                let _ = serde_json::from_slice::<Question>(bytes).map_err(|error| error.to_string());
-                let _ = serde_json::from_slice::<Answer>(bytes).map_err(|error| error.to_string());
+                let _ = serde_json::from_slice::<RequestLine>(bytes).map_err(|error| error.to_string());
+                let _ = serde_json::from_slice::<ResponseLine>(bytes).map_err(|error| error.to_string());
             },
         },
-        Format { name: "cursor file", samples: vec![cursor_file()], read: |bytes| _ = cursor::read_sizes(bytes) },
-        Format {
+        UntrustedFormat {
+            name: "cursor file",
+            samples: vec![cursor_file()],
+            read: |bytes| _ = cursor::read_sizes(bytes),
+        },
+        UntrustedFormat {
             name: "EDID",
             samples: vec![edid()],
             read: |bytes| {
@@ -207,7 +211,7 @@ fn formats() -> Vec<Format> {
                 let _ = upbeat::backend::drm::identify(bytes).map(|identity| identity.to_string());
             },
         },
-        Format {
+        UntrustedFormat {
             name: "recording",
             samples: vec![[&b"UPBEATR\x01"[..], &[1, 4, 0, 4, 0, 2, 1, 1, 0, 3, 9, 9, 9]].concat()],
             read: |bytes| {
@@ -247,11 +251,11 @@ fn change(rng: &mut StdRng, bytes: &mut Vec<u8>) {
 }
 
 #[test]
-fn whatever_a_file_or_a_line_has_in_it_is_read_or_refused() {
+fn mutated_files_and_lines_are_parsed_or_rejected_without_panic() {
     let (first, cases) = (first_seed(), number("UPBEAT_FUZZ_CASES", CASES));
     let formats = formats();
     let each = at_least() / formats.len() as u32;
-    for Format { name, samples, read } in formats {
+    for UntrustedFormat { name, samples, read } in formats {
         let (start, mut seed) = (Instant::now(), first);
         while seed < first + cases || start.elapsed() < each {
             let mut rng = StdRng::seed_from_u64(seed);

@@ -64,9 +64,9 @@ use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_powe
 use wayland_protocols_wlr::screencopy::v1::client::zwlr_screencopy_manager_v1::ZwlrScreencopyManagerV1;
 use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1;
 
-use crate::fixture::foretold::UpbeatPredictedInputManagerV1;
 use crate::fixture::late_latch::UpbeatLateLatchManagerV1;
 use crate::fixture::pacing::UpbeatFramePacingManagerV1;
+use crate::fixture::predicted_input::UpbeatPredictedInputManagerV1;
 use crate::fixture::scroll::UpbeatScrollManagerV1;
 
 /// Interfaces of globals. Every advertised global must be in this list.
@@ -138,20 +138,20 @@ fn globals() -> Vec<&'static Interface> {
     ]
 }
 
-type Known = BTreeMap<&'static str, &'static Interface>;
+type InterfacesByName = BTreeMap<&'static str, &'static Interface>;
 
 /// The interface of a global; `None` if it is unknown.
 pub fn global(name: &str) -> Option<&'static Interface> {
-    static GLOBALS: OnceLock<Known> = OnceLock::new();
+    static GLOBALS: OnceLock<InterfacesByName> = OnceLock::new();
     let known = || globals().into_iter().map(|interface| (interface.name, interface)).collect();
     GLOBALS.get_or_init(known).get(name).copied()
 }
 
 /// An interface that is reachable from a global, by its name.
 pub fn called(name: &str) -> Option<&'static Interface> {
-    static ALL: OnceLock<Known> = OnceLock::new();
+    static ALL: OnceLock<InterfacesByName> = OnceLock::new();
     let reached = || {
-        let (mut known, mut open) = (Known::new(), globals());
+        let (mut known, mut open) = (InterfacesByName::new(), globals());
         while let Some(interface) = open.pop() {
             if known.insert(interface.name, interface).is_none() {
                 let messages = interface.requests.iter().chain(interface.events);

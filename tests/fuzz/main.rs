@@ -36,28 +36,28 @@ mod fixture;
 
 mod corpus;
 mod descriptors;
-mod desk;
+mod desktop_sequences;
 mod formats;
 mod interfaces;
-mod kept;
 mod last_step;
-mod level;
+mod leak_check;
 mod limits;
 mod neighbour;
 mod play;
 mod process;
+mod raw_connection;
 mod requests;
+mod resource_usage;
 mod script;
 mod search;
-mod sense;
+mod sequences;
 mod shrink;
-mod sleeper;
+mod slow_reader;
 mod soak;
-mod wire;
 
 use std::time::Duration;
 
-use fixture::chance::number;
+use fixture::seeds::number;
 
 const REQUESTS: u64 = 300_000;
 /// Well-formed requests that the compositor reads of one script, on average. The limit counts scripts, not requests, so
@@ -72,23 +72,23 @@ fn at_least() -> Duration {
 }
 
 #[test]
-fn whatever_well_formed_is_asked_for_ends_nobody_but_who_asks() {
+fn random_requests_end_only_their_sender() {
     let requests = number("UPBEAT_FUZZ_REQUESTS", REQUESTS);
-    search::search(script::Kind::Requests, requests.div_ceil(REQUESTS_OF_A_SCRIPT));
+    search::search(script::ScriptKind::Requests, requests.div_ceil(REQUESTS_OF_A_SCRIPT));
 }
 
 #[test]
-fn whatever_bytes_are_sent_end_nobody_but_who_sends_them() {
-    search::search(script::Kind::Bytes, number("UPBEAT_FUZZ_SCRIPTS", MANGLED_SCRIPTS));
+fn mangled_bytes_end_only_their_sender() {
+    search::search(script::ScriptKind::Bytes, number("UPBEAT_FUZZ_SCRIPTS", MANGLED_SCRIPTS));
 }
 
 #[test]
-fn what_was_found_once_is_not_found_again() {
+fn corpus_scripts_pass() {
     corpus::replay_all();
 }
 
 #[test]
-fn a_session_in_which_everything_happens_has_as_much_as_before() {
+fn long_session_with_random_clients_leaks_nothing() {
     soak::soak();
 }
 

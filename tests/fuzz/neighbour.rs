@@ -4,9 +4,9 @@ use upbeat_timing::time::{Clock, Instant, Span};
 
 use wayland_client::protocol::wl_buffer::WlBuffer;
 
-use crate::fixture::content::{GREEN, Heard};
+use crate::fixture::content::{ContentEvent, GREEN};
 use crate::fixture::simulated::nothing;
-use crate::fixture::{Client, ClientIndex, Event, Toplevel, World};
+use crate::fixture::{ClientEvent, ClientIndex, TestClient, TestToplevel, TestWorld};
 
 const SIZE: (i32, i32) = (60, 40);
 /// Within this time a frame is presented, discarded or called back. A hidden window gets one callback a second, hence
@@ -22,7 +22,7 @@ const KEPT: usize = 4;
 
 pub struct Neighbour {
     pub client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     number: u32,
     /// The newest buffers; older buffers are destroyed.
     buffers: Vec<WlBuffer>,
@@ -32,21 +32,21 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    pub fn new(world: &mut World) -> Self {
+    pub fn new(world: &mut TestWorld) -> Self {
         let client = world.connect();
         let (window, buffer) = open(world, client, 1);
         Neighbour { client, window, number: 1, buffers: vec![buffer], drawn: None, shown: 0 }
     }
 
     /// Draws once the last frame was presented, discarded or called back. Asserts that this did not take too long.
-    pub fn go_on(&mut self, world: &mut World) {
+    pub fn draw_next(&mut self, world: &mut TestWorld) {
         let now = world.state.clock.now();
         let client = world.client(self.client);
-        assert!(!client.is_gone(), "the neighbour was ended: {:?} {}", client.error, client.said());
+        assert!(!client.is_disconnected(), "the neighbour was ended: {:?} {}", client.error, client.error_message());
         answer_all(client);
         let number = self.number;
-        let ended = client.count(|heard| heard.is_end_of_feedback(number)) > 0;
-        let called = client.heard(Heard::Called(number));
+        let ended = client.count_content_events(|heard| heard.is_end_of_feedback(number)) > 0;
+        let called = client.has_received(ContentEvent::Callback(number));
         if let Some(drawn) = self.drawn.filter(|_| !ended && !called) {
             assert!(
                 now - drawn < LONGEST,
@@ -56,13 +56,13 @@ impl Neighbour {
             return;
         }
         // A frame is presented after its callback, so this may be the light of an earlier frame.
-        self.shown += client.count(|heard| matches!(heard, Heard::Presented { .. })) as u32;
-        client.data.heard.clear();
+        self.shown += client.count_content_events(|heard| matches!(heard, ContentEvent::Presented { .. })) as u32;
+        client.data.content_events.clear();
         self.number += 1;
         let buffer = client.solid(self.number, SIZE.0, SIZE.1, GREEN);
         self.window.surface.attach(Some(&buffer), 0, 0);
         self.window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
-        client.ask(&self.window.surface, self.number);
+        client.request_feedback(&self.window.surface, self.number);
         self.window.surface.commit();
         self.buffers.push(buffer);
         let old = self.buffers.len().saturating_sub(KEPT);
@@ -71,7 +71,7 @@ impl Neighbour {
     }
 
     /// Asserts that a window that opens after all other clients have left is shown, from its first frame on.
-    pub fn is_seen(&mut self, world: &mut World) {
+    pub fn assert_new_window_is_shown(&mut self, world: &mut TestWorld) {
         let start = world.state.clock.now();
         self.window.surface.attach(None, 0, 0);
         self.window.surface.commit();
@@ -86,8 +86,8 @@ impl Neighbour {
         let first = self.number;
         while world.client(self.client).light(first).is_none() {
             let waited = world.state.clock.now() - start;
-            let heard = &world.client(self.client).data.heard;
-            let given_up = heard.contains(&Heard::Discarded(first));
+            let heard = &world.client(self.client).data.content_events;
+            let given_up = heard.contains(&ContentEvent::Discarded(first));
             assert!(waited < SEEN_WITHIN && !given_up, "a new window was not shown for {waited}: {heard:?}");
             world.run_for(STEP, &mut nothing);
         }
@@ -98,7 +98,7 @@ impl Neighbour {
                 waited < SEEN_WITHIN * i64::from(FRAMES_ALONE),
                 "only {shown} frames were presented within {waited}"
             );
-            self.go_on(world);
+            self.draw_next(world);
             world.run_for(STEP, &mut nothing);
         }
     }
@@ -106,18 +106,18 @@ impl Neighbour {
 
 /// Acknowledges the configures of all windows, and destroys the offers of selections and drags, since the client pastes
 /// nothing.
-fn answer_all(client: &mut Client) {
+fn answer_all(client: &mut TestClient) {
     for event in client.take_events() {
         match event {
-            Event::Configure { surface, serial } => surface.ack_configure(serial),
-            Event::Selection(Some(offer)) => offer.destroy(),
+            ClientEvent::Configure { surface, serial } => surface.ack_configure(serial),
+            ClientEvent::Selection(Some(offer)) => offer.destroy(),
             _ => {}
         }
     }
     client.data.drag_offers.drain(..).for_each(|offer| offer.destroy());
 }
 
-fn open(world: &mut World, client: ClientIndex, number: u32) -> (Toplevel, WlBuffer) {
+fn open(world: &mut TestWorld, client: ClientIndex, number: u32) -> (TestToplevel, WlBuffer) {
     let window = world.client(client).toplevel("neighbour");
     for _ in 0..4 {
         world.turn();
@@ -127,7 +127,7 @@ fn open(world: &mut World, client: ClientIndex, number: u32) -> (Toplevel, WlBuf
     let buffer = client.solid(number, SIZE.0, SIZE.1, GREEN);
     window.surface.attach(Some(&buffer), 0, 0);
     window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
-    client.ask(&window.surface, number);
+    client.request_feedback(&window.surface, number);
     window.surface.commit();
     (window, buffer)
 }

@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::config::{self, Config};
-use upbeat::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
+use upbeat::input::{self, InputEvent, KeyboardId, ScrollAxis, ScrollSource};
 use upbeat::output::{hotplug, power};
 use upbeat::render::Renderer;
-use upbeat::session::settings;
+use upbeat::session::apply_config;
 use upbeat::shell::lock;
 use upbeat::{guard, protocol};
 use upbeat_timing::time::{Clock, Span};
 
 use crate::fixture::simulated::nothing;
-use crate::fixture::{BUTTON_LEFT, World};
-use crate::kept::Kept;
+use crate::fixture::{BUTTON_LEFT, TestWorld};
 use crate::last_step;
-use crate::level::{Level, Slack};
+use crate::leak_check::LeakCheck;
 use crate::limits::{Stopwatch, limit};
 use crate::neighbour::Neighbour;
+use crate::raw_connection::RawConnection;
 use crate::requests::{CLIENTS, Generator};
-use crate::script::{Kind, Step};
-use crate::sense::LETTERS;
-use crate::sleeper::Sleeper;
-use crate::wire::Wire;
+use crate::resource_usage::{ResourceUsage, Slack};
+use crate::script::{ScriptKind, ScriptStep};
+use crate::sequences::LETTERS;
+use crate::slow_reader::Sleeper;
 
 /// Steps between two checks for leaks of clients that left.
 pub const STEPS: usize = 10_000;
@@ -43,7 +43,7 @@ const AT_ONCE: u32 = 4;
 /// Refresh rate of the outputs (mHz).
 const REFRESH: u32 = 60_000;
 const SECOND: &str = "TEST-2";
-/// Configurations for [`Step::Reload`]; at the end the first is loaded.
+/// Configurations for [`ScriptStep::Reload`]; at the end the first is loaded.
 pub const CONFIGURATIONS: [&str; 6] = [
     "[scroll]\nviews = true\n[late-latch]\nfollowers = true\nfront-buffers = true\n",
     "reduced-motion = true\n",
@@ -55,7 +55,7 @@ pub const CONFIGURATIONS: [&str; 6] = [
 
 /// Counts of a script's run.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct ScriptTally {
     /// Requests that the compositor read, at the least.
     pub requests: u64,
     /// Clients that were ended by a protocol error.
@@ -67,14 +67,14 @@ pub struct Tally {
     /// Per request: how often it was sent, and how often it ended a client.
     pub kinds: BTreeMap<String, (u64, u64)>,
     /// Events that clients received: interface and name.
-    pub heard: BTreeSet<(&'static str, &'static str)>,
+    pub events: BTreeSet<(&'static str, &'static str)>,
 }
 
-impl Tally {
-    pub fn add(&mut self, other: Tally) {
+impl ScriptTally {
+    pub fn add(&mut self, other: ScriptTally) {
         (self.requests, self.ended) = (self.requests + other.requests, self.ended + other.ended);
         (self.frames, self.slowest) = (self.frames + other.frames, self.slowest.max(other.slowest));
-        self.heard.extend(other.heard);
+        self.events.extend(other.events);
         for (kind, (asked, ends)) in other.kinds {
             let known = self.kinds.entry(kind).or_default();
             *known = (known.0 + asked, known.1 + ends);
@@ -82,56 +82,56 @@ impl Tally {
     }
 }
 
-pub struct Player {
-    world: World,
+pub struct ScriptPlayer {
+    world: TestWorld,
     neighbour: Neighbour,
-    clients: Vec<Option<Wire>>,
+    clients: Vec<Option<RawConnection>>,
     sleeper: Sleeper,
-    kept: Kept,
-    before: Level,
+    kept: LeakCheck,
+    before: ResourceUsage,
     config: Config,
     /// Turns since the session was locked.
     locked: u32,
-    pub tally: Tally,
+    pub tally: ScriptTally,
 }
 
-impl Player {
+impl ScriptPlayer {
     pub fn new() -> Self {
         let options = OutputOptions { front_buffer: true, ..OutputOptions::default() };
         let outputs = [(REFRESH, options.clone()), (REFRESH, options)];
-        let mut world = World::simulated_on(&outputs, Renderer::pixman().unwrap());
+        let mut world = TestWorld::simulated_on(&outputs, Renderer::pixman().unwrap());
         // Offer each optional protocol.
         upbeat::protocol::scroll::offer(&mut world.state, true);
         upbeat::protocol::late_latch::offer(&mut world.state, true);
-        upbeat::output::clients::front_buffer::switch(&mut world.state, true);
+        upbeat::output::clients::front_buffer::set_enabled(&mut world.state, true);
         // The cleanup after a client is spread over several turns, even if there is little of it.
         world.state.protocols.defer_ends_after(AT_ONCE);
         let neighbour = Neighbour::new(&mut world);
         let sleeper = Sleeper::new(&mut world);
         world.run_for(Span::from_millis(50), &mut nothing);
         let clients = (0..CLIENTS).map(|_| None).collect();
-        Player {
+        ScriptPlayer {
             world,
             neighbour,
             clients,
             sleeper,
-            kept: Kept::default(),
-            before: Level::now(),
+            kept: LeakCheck::default(),
+            before: ResourceUsage::now(),
             config: Config::default(),
             locked: 0,
-            tally: Tally::default(),
+            tally: ScriptTally::default(),
         }
     }
 
     /// Generates a script and plays it. `record` is called with each step before it is done.
-    pub fn generate(&mut self, kind: Kind, seed: u64, mut record: impl FnMut(&Step)) {
+    pub fn generate(&mut self, kind: ScriptKind, seed: u64, mut record: impl FnMut(&ScriptStep)) {
         let mut generator = Generator::new(kind, seed);
         for _ in 0..STEPS {
             let step = generator.next(&self.clients);
             record(&step);
             self.play(&step);
             for client in 0..CLIENTS {
-                if let Some(interface) = self.bury(client) {
+                if let Some(interface) = self.forget_ended(client) {
                     generator.ended(client, &interface);
                 }
             }
@@ -139,18 +139,18 @@ impl Player {
     }
 
     /// Does a step of an existing script, and forgets the clients that it ended.
-    pub fn play_and_bury(&mut self, step: &Step) {
+    pub fn play_and_bury(&mut self, step: &ScriptStep) {
         self.play(step);
-        (0..CLIENTS).for_each(|client| _ = self.bury(client));
+        (0..CLIENTS).for_each(|client| _ = self.forget_ended(client));
     }
 
-    pub fn play(&mut self, step: &Step) {
+    pub fn play(&mut self, step: &ScriptStep) {
         last_step::note(step);
         match step {
-            Step::Connect(client) => self.connect(*client),
-            Step::Leave(client) => self.leave(*client),
-            Step::Request(client, request) => {
-                let said = self.clients[*client].as_mut().is_some_and(|wire| wire.say(request));
+            ScriptStep::Connect(client) => self.connect(*client),
+            ScriptStep::Leave(client) => self.leave(*client),
+            ScriptStep::Request(client, request) => {
+                let said = self.clients[*client].as_mut().is_some_and(|wire| wire.queue_request(request));
                 if said {
                     match self.tally.kinds.get_mut(&request.called) {
                         Some((asked, _)) => *asked += 1,
@@ -158,16 +158,25 @@ impl Player {
                     }
                 }
             }
-            Step::Mangle(client, at, change) => {
+            ScriptStep::Mangle(client, at, change) => {
                 if let Some(wire) = &mut self.clients[*client] {
                     wire.mangle(*at, *change);
                 }
             }
-            Step::Turn => self.turn(),
-            Step::Pass(millis) => self.pass(Span::from_millis(i64::from(*millis))),
-            Step::Unplug | Step::Plug | Step::Light(_) | Step::Rate(_) | Step::Reload(_) => self.change(step),
-            Step::Point(..) | Step::Button(_) | Step::Key(..) | Step::Scroll(_) | Step::Touch(..) | Step::Lift(_) => {
-                self.hand(step);
+            ScriptStep::Turn => self.turn(),
+            ScriptStep::Pass(millis) => self.pass(Span::from_millis(i64::from(*millis))),
+            ScriptStep::Unplug
+            | ScriptStep::Plug
+            | ScriptStep::Light(_)
+            | ScriptStep::Rate(_)
+            | ScriptStep::Reload(_) => self.change(step),
+            ScriptStep::Point(..)
+            | ScriptStep::Button(_)
+            | ScriptStep::Key(..)
+            | ScriptStep::Scroll(_)
+            | ScriptStep::Touch(..)
+            | ScriptStep::Lift(_) => {
+                self.apply_input(step);
             }
         }
     }
@@ -177,56 +186,58 @@ impl Player {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let state = &mut self.world.state;
         let known = protocol::client::connect(&mut state.display_handle, ours, &state.rules).unwrap();
-        self.kept.add(&known);
-        self.clients[client] = Some(Wire::new(theirs));
+        self.kept.add_client(&known);
+        self.clients[client] = Some(RawConnection::new(theirs));
         self.turn();
         self.turn();
     }
 
     fn leave(&mut self, client: usize) {
         if let Some(wire) = self.clients[client].take() {
-            self.tally.heard.extend(wire.heard);
+            self.tally.events.extend(wire.received_events);
         }
     }
 
     /// Input of the user.
-    fn hand(&mut self, step: &Step) {
+    fn apply_input(&mut self, step: &ScriptStep) {
         let time = self.world.state.clock.now();
         let event = match *step {
-            Step::Point(x, y) => InputEvent::PointerPosition { time, position: (f64::from(x), f64::from(y)).into() },
-            Step::Button(pressed) => InputEvent::Button { time, button: BUTTON_LEFT, pressed },
-            Step::Key(key, pressed) => InputEvent::Key { time, keyboard: KeyboardId::Session, key, pressed },
-            Step::Scroll(steps) => {
-                let vertical =
-                    Scroll { distance: f64::from(steps) * 15.0, v120: Some(steps * 120), ..Scroll::default() };
-                InputEvent::Axis { time, source: ScrollSource::Wheel, horizontal: Scroll::default(), vertical }
+            ScriptStep::Point(x, y) => {
+                InputEvent::PointerPosition { time, position: (f64::from(x), f64::from(y)).into() }
             }
-            Step::Touch(slot, x, y) => {
+            ScriptStep::Button(pressed) => InputEvent::Button { time, button: BUTTON_LEFT, pressed },
+            ScriptStep::Key(key, pressed) => InputEvent::Key { time, keyboard: KeyboardId::Session, key, pressed },
+            ScriptStep::Scroll(steps) => {
+                let vertical =
+                    ScrollAxis { distance: f64::from(steps) * 15.0, v120: Some(steps * 120), ..ScrollAxis::default() };
+                InputEvent::Axis { time, source: ScrollSource::Wheel, horizontal: ScrollAxis::default(), vertical }
+            }
+            ScriptStep::Touch(slot, x, y) => {
                 InputEvent::TouchDown { time, slot, position: (f64::from(x), f64::from(y)).into() }
             }
-            Step::Lift(slot) => InputEvent::TouchUp { time, slot },
+            ScriptStep::Lift(slot) => InputEvent::TouchUp { time, slot },
             _ => return,
         };
         input::handle(&mut self.world.state, event);
-        if matches!(step, Step::Touch(..) | Step::Lift(_)) {
+        if matches!(step, ScriptStep::Touch(..) | ScriptStep::Lift(_)) {
             input::handle(&mut self.world.state, InputEvent::TouchFrame { time });
         }
     }
 
     /// Changes outputs or the configuration.
-    fn change(&mut self, step: &Step) {
+    fn change(&mut self, step: &ScriptStep) {
         let is_there = hotplug::by_name(&self.world.state, SECOND).is_some();
         match *step {
-            Step::Unplug if is_there => self.world.unplug(SECOND),
-            Step::Plug if !is_there => self.world.plug_at(SECOND, REFRESH, (320, 0)),
-            Step::Rate(refresh) if is_there => self.world.set_refresh(SECOND, refresh),
-            Step::Light(on) => {
+            ScriptStep::Unplug if is_there => self.world.unplug(SECOND),
+            ScriptStep::Plug if !is_there => self.world.plug_in_at(SECOND, REFRESH, (320, 0)),
+            ScriptStep::Rate(refresh) if is_there => self.world.set_refresh(SECOND, refresh),
+            ScriptStep::Light(on) => {
                 let outputs: Vec<_> = self.world.state.outputs.states().map(|output| output.id()).collect();
                 outputs.into_iter().for_each(|output| power::set(&mut self.world.state, output, on));
             }
-            Step::Reload(which) => {
+            ScriptStep::Reload(which) => {
                 let new = config::parse(Path::new("upbeat.toml"), CONFIGURATIONS[which]).unwrap();
-                settings::apply(&mut self.world.state, Some(&self.config), &new).unwrap();
+                apply_config::apply(&mut self.world.state, Some(&self.config), &new).unwrap();
                 self.config = new;
             }
             _ => {}
@@ -234,10 +245,10 @@ impl Player {
     }
 
     /// Forgets a client that was ended; returns the interface of its protocol error.
-    fn bury(&mut self, client: usize) -> Option<String> {
+    fn forget_ended(&mut self, client: usize) -> Option<String> {
         let wire = self.clients[client].take_if(|wire| wire.gone)?;
         self.tally.ended += 1;
-        self.tally.heard.extend(wire.heard);
+        self.tally.events.extend(wire.received_events);
         let (interface, _, said) = wire.error?;
         let words: String = said.chars().take_while(|letter| !letter.is_ascii_digit()).take(60).collect();
         self.tally.kinds.entry(format!("ends: {interface}: {words}")).or_default().1 += 1;
@@ -246,17 +257,17 @@ impl Player {
 
     fn turn(&mut self) {
         self.unlock();
-        self.clients.iter_mut().flatten().for_each(Wire::send);
+        self.clients.iter_mut().flatten().for_each(RawConnection::send);
         let watch = Stopwatch::start();
         self.world.turn();
         self.tally.slowest = self.tally.slowest.max(watch.elapsed());
-        self.kept.look(&self.world.state);
-        self.sleeper.go_on(&self.world);
+        self.kept.record_surfaces(&self.world.state);
+        self.sleeper.read_and_answer(&self.world);
         assert!(self.tally.slowest < limit(LONGEST_TURN), "a turn took {:?}", self.tally.slowest);
         for wire in self.clients.iter_mut().flatten() {
             wire.receive();
             // It is unknown how many of an ended client's last requests were read.
-            let said = std::mem::take(&mut wire.said);
+            let said = std::mem::take(&mut wire.request_count);
             self.tally.requests += if wire.gone { 0 } else { said };
         }
     }
@@ -271,47 +282,47 @@ impl Player {
             return;
         }
         let state = &mut self.world.state;
-        let told = lock::ask(state).ok().and_then(|_| state.shell.lock_mut().shown());
+        let told = lock::request(state).ok().and_then(|_| state.shell.lock_mut().confirm_shown());
         assert!(told.is_some_and(|id| lock::unlock(state, id).is_ok()), "the new locker cannot unlock");
     }
 
     fn pass(&mut self, span: Span) {
         self.turn();
-        self.neighbour.go_on(&mut self.world);
+        self.neighbour.draw_next(&mut self.world);
         self.world.run_for(span, &mut nothing);
-        self.clients.iter_mut().flatten().for_each(Wire::receive);
+        self.clients.iter_mut().flatten().for_each(RawConnection::receive);
     }
 
     /// Ends all clients and asserts that the session is as in the beginning: the neighbour is shown, and nothing
     /// remains of the other clients. Returns the counts since the last call.
-    pub fn end(&mut self) -> Tally {
+    pub fn end(&mut self) -> ScriptTally {
         self.turn();
         (0..CLIENTS).for_each(|client| self.leave(client));
         self.turn();
-        self.play(&Step::Button(false));
-        LETTERS.for_each(|key| self.play(&Step::Key(key, false)));
-        (0..3).for_each(|slot| self.play(&Step::Lift(slot)));
+        self.play(&ScriptStep::Button(false));
+        LETTERS.for_each(|key| self.play(&ScriptStep::Key(key, false)));
+        (0..3).for_each(|slot| self.play(&ScriptStep::Lift(slot)));
         last_step::note(&"all clients have left: wait for keymaps");
         self.pass(Span::from_millis(50));
         // Keys of a virtual keyboard wait for its keymap, which a thread compiles, even if the client is gone.
         self.world.settle();
-        self.nobody_holds_anything();
-        for step in [Step::Plug, Step::Rate(REFRESH), Step::Light(true), Step::Reload(0)] {
+        self.assert_no_grabs();
+        for step in [ScriptStep::Plug, ScriptStep::Rate(REFRESH), ScriptStep::Light(true), ScriptStep::Reload(0)] {
             self.play(&step);
         }
         last_step::note(&"all clients have left: wait for the neighbour's frames");
         // Workspaces and windows come to rest, in configurations that animate them.
         self.pass(Span::from_millis(1_200));
-        self.neighbour.is_seen(&mut self.world);
+        self.neighbour.assert_new_window_is_shown(&mut self.world);
         // Closing animations end, and captures are copied.
         self.world.run_for(Span::from_millis(1_500), &mut nothing);
         let left = self.world.state.surfaces.iter().count();
         assert!(left <= 3, "{left} surfaces are left: expected one or two of the neighbour and one of the sleeper");
         let left = guard::all(&self.world.state.display_handle).len();
         assert!(left == 2, "{left} clients are left: expected the neighbour and the sleeper");
-        self.kept.is_nothing(&mut self.world);
+        self.kept.assert_nothing_kept(&mut self.world);
         last_step::note(&"all clients have left: count descriptors, mappings and threads");
-        let (_, grown) = Level::growth_since(&self.before, LEFT);
+        let (_, grown) = ResourceUsage::growth_since(&self.before, LEFT);
         assert!(grown.is_empty(), "clients that left still hold {}", grown.join("; "));
         self.tally.frames = u64::from(std::mem::take(&mut self.neighbour.shown));
         std::mem::take(&mut self.tally)
@@ -327,7 +338,7 @@ impl Player {
     }
 
     /// Asserts that clients that are gone hold no key, grab, drag icon or popup.
-    fn nobody_holds_anything(&self) {
+    fn assert_no_grabs(&self) {
         let (input, shell) = (&self.world.state.input, &self.world.state.shell);
         let keys = input.keyboard().map(|keyboard| keyboard.pressed_keys()).unwrap_or_default();
         assert!(keys.is_empty(), "keys are stuck: {keys:?}");

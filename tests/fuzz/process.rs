@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::last_step;
-use crate::level::{Level, Slack};
-use crate::play::{Player, Tally};
-use crate::script::{Kind, Step};
+use crate::play::{ScriptPlayer, ScriptTally};
+use crate::resource_usage::{ResourceUsage, Slack};
+use crate::script::{ScriptKind, ScriptStep};
 use crate::{corpus, soak};
 
 /// Environment variable with the task of a process. `requests 7 3` plays the scripts of seeds 7 to 9; `record requests
@@ -26,7 +26,7 @@ const WARM_UP: u64 = 3;
 const LEFT: Slack = Slack { descriptors: 64, mappings: 64, threads: 0, heap_bytes: 8 << 20 };
 
 #[derive(Default)]
-pub struct Outcome {
+pub struct ProcessOutcome {
     pub fine: bool,
     /// The process printed nothing for [`SILENCE`] and was killed.
     pub hangs: bool,
@@ -45,7 +45,7 @@ pub struct Outcome {
 }
 
 /// The message of the panic, or else the end of the output.
-pub fn last_words(said: &str) -> String {
+pub fn panic_message(said: &str) -> String {
     let panicked = said.lines().position(|line| line.contains("panicked at"));
     let from = panicked.unwrap_or(said.lines().count().saturating_sub(3));
     said.lines().skip(from).take(4).collect::<Vec<_>>().join(" | ")
@@ -53,7 +53,7 @@ pub fn last_words(said: &str) -> String {
 
 /// Runs a process with `task`: one word a line, since a path may contain a blank. `hears` is called with each line of
 /// its output.
-pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
+pub fn run(task: &str, mut hears: impl FnMut(&str)) -> ProcessOutcome {
     let log = tempfile::NamedTempFile::new().unwrap();
     let last = tempfile::NamedTempFile::new().unwrap();
     // Both streams append to the same file.
@@ -95,7 +95,7 @@ pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
         let mut all = said.lines().filter_map(|line| line.strip_prefix(word)?.trim().parse::<u64>().ok());
         all.next_back().unwrap_or_default()
     };
-    Outcome {
+    ProcessOutcome {
         fine: status.is_some_and(|status| status.success()),
         hangs,
         last: last_step::read(last.path()),
@@ -109,32 +109,32 @@ pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
     }
 }
 
-pub fn write(path: &Path, steps: &[Step]) {
+pub fn write(path: &Path, steps: &[ScriptStep]) {
     let mut file = BufWriter::new(File::create(path).unwrap());
     for step in steps {
         writeln!(file, "{}", serde_json::to_string(step).unwrap()).unwrap();
     }
 }
 
-pub fn read(path: &Path) -> Vec<Step> {
+pub fn read(path: &Path) -> Vec<ScriptStep> {
     let lines = BufReader::new(File::open(path).unwrap()).lines();
     // The last line may be incomplete, after an abort.
     lines.map_while(|line| serde_json::from_str(&line.unwrap()).ok()).collect()
 }
 
 /// Prints the progress; [`run`] reads it.
-pub fn tell(tally: &Tally) {
+pub fn print_progress(tally: &ScriptTally) {
     let asked = tally.kinds.values().filter(|(asked, _)| *asked > 0).count();
     let slowest = tally.slowest.as_millis();
-    let Tally { requests, ended, frames, .. } = tally;
+    let ScriptTally { requests, ended, frames, .. } = tally;
     eprintln!("requests {requests}\nended {ended}\nframes {frames}\nkinds {asked}\nslowest {slowest}");
 }
 
 /// Prints the counts of all requests and the events that came, if `UPBEAT_FUZZ_TELL` is set.
-pub fn tell_all(tally: &Tally) {
+pub fn print_counts(tally: &ScriptTally) {
     if std::env::var_os("UPBEAT_FUZZ_TELL").is_some() {
         tally.kinds.iter().for_each(|(kind, (asked, ends))| eprintln!("{asked:>8} {ends:>6} {kind}"));
-        tally.heard.iter().for_each(|(interface, event)| eprintln!("   heard        {interface}.{event}"));
+        tally.events.iter().for_each(|(interface, event)| eprintln!("   heard        {interface}.{event}"));
     }
 }
 
@@ -146,14 +146,14 @@ pub fn run_of_a_process() {
     match words[..] {
         ["replay", ref files @ ..] => files.iter().for_each(|file| {
             eprintln!("\nplays {file}");
-            let mut player = Player::new();
+            let mut player = ScriptPlayer::new();
             read(Path::new(file)).iter().for_each(|step| player.play_and_bury(step));
             player.end();
         }),
         ["record", word, seed, file] => {
-            let mut player = Player::new();
+            let mut player = ScriptPlayer::new();
             let mut written = BufWriter::new(File::create(file).unwrap());
-            player.generate(Kind::called(word), seed.parse().unwrap(), |step| {
+            player.generate(ScriptKind::called(word), seed.parse().unwrap(), |step| {
                 writeln!(written, "{}", serde_json::to_string(step).unwrap()).unwrap();
                 // Flush each step, because buffered steps would be lost in an abort.
                 written.flush().unwrap();
@@ -166,32 +166,32 @@ pub fn run_of_a_process() {
         }
         [word, seed, scripts] => {
             let seed: u64 = seed.parse().unwrap();
-            play(Kind::called(word), seed..seed + scripts.parse::<u64>().unwrap());
+            play(ScriptKind::called(word), seed..seed + scripts.parse::<u64>().unwrap());
         }
         _ => panic!("unknown task {task}"),
     }
 }
 
 /// Plays the scripts of these seeds, each in a session of its own, and asserts that the sessions leave nothing behind.
-fn play(kind: Kind, seeds: std::ops::Range<u64>) {
-    let (mut all, mut before) = (Tally::default(), None);
+fn play(kind: ScriptKind, seeds: std::ops::Range<u64>) {
+    let (mut all, mut before) = (ScriptTally::default(), None);
     let warm = seeds.start + WARM_UP;
     for seed in seeds {
         eprintln!("\nseed {seed}");
-        let mut player = Player::new();
+        let mut player = ScriptPlayer::new();
         player.generate(kind, seed, |_| {});
         all.add(player.end());
         player.close();
         match &before {
             Some(before) => {
-                let (_, grown) = Level::growth_since(before, LEFT);
+                let (_, grown) = ResourceUsage::growth_since(before, LEFT);
                 assert!(grown.is_empty(), "sessions leave {}", grown.join("; "));
             }
-            None => before = (seed >= warm).then(Level::now),
+            None => before = (seed >= warm).then(ResourceUsage::now),
         }
-        tell(&all);
+        print_progress(&all);
     }
-    tell_all(&all);
+    print_counts(&all);
 }
 
 /// Path of the file with a failed script.

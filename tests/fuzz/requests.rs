@@ -9,9 +9,9 @@ use wayland_backend::protocol::{AllowNull, ArgumentType, Interface};
 use crate::descriptors::Descriptor;
 use crate::interfaces;
 use crate::play::CONFIGURATIONS;
-use crate::script::{Argument, Change, Kind, Name, Request, Step};
-use crate::sense::LETTERS;
-use crate::wire::{Family, Wire};
+use crate::raw_connection::{InterfaceObjects, RawConnection};
+use crate::script::{Argument, ByteChange, ObjectName, RawRequest, ScriptKind, ScriptStep};
+use crate::sequences::LETTERS;
 
 pub const CLIENTS: usize = 3;
 /// Largest number of requests between two turns of the loop, and, rarely, [`LONG_BURST`].
@@ -30,11 +30,11 @@ const RATES: [u32; 4] = [60_000, 24_000, 59_940, 165_000];
 
 pub struct Generator {
     pub rng: StdRng,
-    kind: Kind,
+    kind: ScriptKind,
     /// Count of names in use.
     named: u32,
     /// Steps that are generated but not yet returned.
-    ahead: Vec<Step>,
+    ahead: Vec<ScriptStep>,
     burst: u32,
     /// Per interface and opcode: how often it was sent, and how often that ended the client.
     asked: BTreeMap<(&'static str, u16), (u32, u32)>,
@@ -44,7 +44,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    pub fn new(kind: Kind, seed: u64) -> Self {
+    pub fn new(kind: ScriptKind, seed: u64) -> Self {
         let rng = StdRng::seed_from_u64(seed);
         let (asked, newest) = (BTreeMap::new(), Vec::new());
         Generator { rng, kind, named: 0, ahead: Vec::new(), burst: 0, asked, newest, unplugged: false, dark: false }
@@ -64,7 +64,7 @@ impl Generator {
         }
     }
 
-    pub fn next(&mut self, clients: &[Option<Wire>]) -> Step {
+    pub fn next(&mut self, clients: &[Option<RawConnection>]) -> ScriptStep {
         if let Some(step) = self.ahead.pop() {
             return self.counted(step);
         }
@@ -72,82 +72,82 @@ impl Generator {
             let most = if self.rng.random_ratio(1, 50) { LONG_BURST } else { BURST };
             self.burst = self.rng.random_range(1..most);
             self.newest.clear();
-            return if self.rng.random_ratio(1, 4) { self.outside() } else { Step::Turn };
+            return if self.rng.random_ratio(1, 4) { self.outside() } else { ScriptStep::Turn };
         }
         let client = self.rng.random_range(0..CLIENTS);
         let Some(wire) = &clients[client] else {
             self.burst = 0;
-            return Step::Connect(client);
+            return ScriptStep::Connect(client);
         };
         if self.rng.random_ratio(1, 3_000) {
-            return Step::Leave(client);
+            return ScriptStep::Leave(client);
         }
-        if self.kind == Kind::Bytes && self.rng.random_ratio(1, 40) {
-            return Step::Mangle(client, self.rng.random(), self.change());
+        if self.kind == ScriptKind::Bytes && self.rng.random_ratio(1, 40) {
+            return ScriptStep::Mangle(client, self.rng.random(), self.change());
         }
         let bound = wire.objects.len() > 2;
         if !bound || self.rng.random_ratio(1, 60) {
             self.bind(client, wire, bound);
         } else if self.rng.random_ratio(1, 24) {
-            let steps = self.sense(client, wire);
+            let steps = self.generate_sequence(client, wire);
             self.ahead.extend(steps.into_iter().rev());
         } else if let Some(request) = self.any(client, wire) {
-            self.ahead.push(Step::Request(client, request));
+            self.ahead.push(ScriptStep::Request(client, request));
         }
         match self.ahead.pop() {
             Some(step) => self.counted(step),
-            None => Step::Turn,
+            None => ScriptStep::Turn,
         }
     }
 
-    fn counted(&mut self, step: Step) -> Step {
+    fn counted(&mut self, step: ScriptStep) -> ScriptStep {
         self.burst = self.burst.saturating_sub(1);
         step
     }
 
-    fn change(&mut self) -> Change {
+    fn change(&mut self) -> ByteChange {
         match self.rng.random_range(0..6) {
-            0 => Change::Word(self.word()),
-            1 => Change::Insert(self.word()),
-            2 => Change::Remove(self.rng.random_range(1..12)),
-            _ => Change::Flip(1 << self.rng.random_range(0..8)),
+            0 => ByteChange::Word(self.word()),
+            1 => ByteChange::Insert(self.word()),
+            2 => ByteChange::Remove(self.rng.random_range(1..12)),
+            _ => ByteChange::Flip(1 << self.rng.random_range(0..8)),
         }
     }
 
-    fn outside(&mut self) -> Step {
+    fn outside(&mut self) -> ScriptStep {
         let rng = &mut self.rng;
         match rng.random_range(0..24) {
-            0..10 => Step::Pass(rng.random_range(1..30)),
-            10..14 => Step::Point(rng.random_range(0..640), rng.random_range(0..180)),
-            14..16 => Step::Button(rng.random()),
+            0..10 => ScriptStep::Pass(rng.random_range(1..30)),
+            10..14 => ScriptStep::Point(rng.random_range(0..640), rng.random_range(0..180)),
+            14..16 => ScriptStep::Button(rng.random()),
             // Letters only, since they trigger no shortcuts.
-            16..18 => Step::Key(rng.random_range(LETTERS), rng.random()),
-            18 => Step::Scroll(rng.random_range(-3..4)),
-            19 => Step::Touch(rng.random_range(0..3), rng.random_range(0..640), rng.random_range(0..180)),
-            20 => Step::Lift(rng.random_range(0..3)),
-            _ if rng.random_ratio(8, 10) => Step::Turn,
+            16..18 => ScriptStep::Key(rng.random_range(LETTERS), rng.random()),
+            18 => ScriptStep::Scroll(rng.random_range(-3..4)),
+            19 => ScriptStep::Touch(rng.random_range(0..3), rng.random_range(0..640), rng.random_range(0..180)),
+            20 => ScriptStep::Lift(rng.random_range(0..3)),
+            _ if rng.random_ratio(8, 10) => ScriptStep::Turn,
             _ => self.outputs(),
         }
     }
 
     /// A step that changes outputs or the configuration.
-    fn outputs(&mut self) -> Step {
+    fn outputs(&mut self) -> ScriptStep {
         match self.rng.random_range(0..4) {
             0 => {
                 self.unplugged = !self.unplugged;
-                if self.unplugged { Step::Unplug } else { Step::Plug }
+                if self.unplugged { ScriptStep::Unplug } else { ScriptStep::Plug }
             }
             1 => {
                 self.dark = !self.dark;
-                Step::Light(!self.dark)
+                ScriptStep::Light(!self.dark)
             }
-            2 => Step::Rate(RATES[self.rng.random_range(0..RATES.len())]),
-            _ => Step::Reload(self.rng.random_range(0..CONFIGURATIONS.len())),
+            2 => ScriptStep::Rate(RATES[self.rng.random_range(0..RATES.len())]),
+            _ => ScriptStep::Reload(self.rng.random_range(0..CONFIGURATIONS.len())),
         }
     }
 
     /// Binds a global, or all of them.
-    fn bind(&mut self, client: usize, wire: &Wire, one: bool) {
+    fn bind(&mut self, client: usize, wire: &RawConnection, one: bool) {
         for (_, interface, version) in &wire.globals {
             let known = interfaces::global(interface).unwrap_or_else(|| panic!("{interface} is not in interfaces.rs"));
             let count = wire.globals.len() as u32;
@@ -158,13 +158,14 @@ impl Generator {
             let version = if self.rng.random_ratio(1, 8) { self.rng.random_range(1..=most) } else { most };
             let name = self.name();
             let arguments = vec![Argument::Bind(interface.clone(), version, name)];
-            let request = Request { to: Name::Registry, opcode: 0, called: format!("bind {interface}"), arguments };
-            self.ahead.push(Step::Request(client, request));
+            let request =
+                RawRequest { to: ObjectName::Registry, opcode: 0, called: format!("bind {interface}"), arguments };
+            self.ahead.push(ScriptStep::Request(client, request));
         }
     }
 
-    fn any(&mut self, client: usize, wire: &Wire) -> Option<Request> {
-        let asked = |family: &&Family| {
+    fn any(&mut self, client: usize, wire: &RawConnection) -> Option<RawRequest> {
+        let asked = |family: &&InterfaceObjects| {
             let interface = family.interface;
             !family.names.is_empty() && !interface.requests.is_empty() && interface.name != "wl_registry"
         };
@@ -194,14 +195,20 @@ impl Generator {
     }
 
     /// One of a client's objects, mostly a recent object, and its version.
-    fn object_of(&mut self, wire: &Wire, interface: &Interface) -> Option<(Name, u32)> {
+    fn object_of(&mut self, wire: &RawConnection, interface: &Interface) -> Option<(ObjectName, u32)> {
         let all = wire.family(interface.name);
         let newest = if self.rng.random_ratio(3, 4) { all.len().saturating_sub(NEWEST) } else { 0 };
         let name = all.get(self.rng.random_range(newest..all.len().max(newest + 1)))?;
         Some((name.clone(), wire.objects.get(name)?.version))
     }
 
-    fn fill(&mut self, wire: &Wire, to: Name, interface: &'static Interface, opcode: u16) -> Option<Request> {
+    fn fill(
+        &mut self,
+        wire: &RawConnection,
+        to: ObjectName,
+        interface: &'static Interface,
+        opcode: u16,
+    ) -> Option<RawRequest> {
         let request = &interface.requests[usize::from(opcode)];
         let mut kinds = request.arg_interfaces.iter();
         let mut arguments = Vec::new();
@@ -235,7 +242,7 @@ impl Generator {
                 }
             });
         }
-        Some(Request { to, opcode, called: format!("{}.{}", interface.name, request.name), arguments })
+        Some(RawRequest { to, opcode, called: format!("{}.{}", interface.name, request.name), arguments })
     }
 
     fn word(&mut self) -> u32 {

@@ -6,16 +6,16 @@ use crate::descriptors::Descriptor;
 
 /// Kind of random input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScriptKind {
     Requests,
     /// Well-formed requests whose bytes are changed before they are sent.
     Bytes,
 }
 
-impl Kind {
-    pub const ALL: [(&str, Kind); 2] = [("requests", Kind::Requests), ("bytes", Kind::Bytes)];
+impl ScriptKind {
+    pub const ALL: [(&str, ScriptKind); 2] = [("requests", ScriptKind::Requests), ("bytes", ScriptKind::Bytes)];
 
-    pub fn called(word: &str) -> Kind {
+    pub fn called(word: &str) -> ScriptKind {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind).unwrap()
     }
 
@@ -26,7 +26,7 @@ impl Kind {
 
 /// An object by a stable name, since its id differs from run to run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Name {
+pub enum ObjectName {
     Display,
     Registry,
     /// Created by a step.
@@ -46,15 +46,15 @@ pub enum Argument {
     Text(Option<String>),
     Bytes(Vec<u8>),
     File(Descriptor),
-    Object(Option<Name>),
+    Object(Option<ObjectName>),
     New(u32),
     /// A global: interface, version and the new object's name.
     Bind(String, u32, u32),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Request {
-    pub to: Name,
+pub struct RawRequest {
+    pub to: ObjectName,
     pub opcode: u16,
     /// `interface.request`, for human readers of the script.
     pub called: String,
@@ -62,12 +62,12 @@ pub struct Request {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Step {
+pub enum ScriptStep {
     Connect(usize),
     Leave(usize),
-    Request(usize, Request),
+    Request(usize, RawRequest),
     /// Changes bytes of a client's unsent requests.
-    Mangle(usize, u32, Change),
+    Mangle(usize, u32, ByteChange),
     /// One turn of the loop: the sent requests are dispatched.
     Turn,
     /// Milliseconds that pass.
@@ -89,7 +89,7 @@ pub enum Step {
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub enum Change {
+pub enum ByteChange {
     Word(u32),
     Flip(u8),
     Insert(u32),

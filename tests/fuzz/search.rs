@@ -5,51 +5,51 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 
 use crate::at_least;
-use crate::fixture::chance::first_seed;
-use crate::process::{Outcome, last_words, run};
-use crate::script::Kind;
+use crate::fixture::seeds::first_seed;
+use crate::process::{ProcessOutcome, panic_message, run};
+use crate::script::ScriptKind;
 use crate::shrink::shrink;
 
 /// Scripts of one process.
 const SCRIPTS: u64 = 16;
 /// The seeds to play: all before `end`, and more until `until`.
 struct Goal {
-    kind: Kind,
+    kind: ScriptKind,
     end: u64,
     until: Instant,
 }
 
 /// Progress of all processes.
-struct Done {
+struct SearchProgress {
     /// The next seed to play.
     seed: u64,
-    total: Outcome,
-    failed: Option<Outcome>,
+    total: ProcessOutcome,
+    failed: Option<ProcessOutcome>,
 }
 
 /// Plays this many scripts of `kind`, and panics at the first script that fails.
-pub fn search(kind: Kind, scripts: u64) {
+pub fn search(kind: ScriptKind, scripts: u64) {
     let (first, start) = (first_seed(), Instant::now());
     let goal = Goal { kind, end: first + scripts, until: start + at_least() };
-    let done = Mutex::new(Done { seed: first, total: Outcome::default(), failed: None });
+    let done = Mutex::new(SearchProgress { seed: first, total: ProcessOutcome::default(), failed: None });
     let workers = match kind {
-        Kind::Requests => available_parallelism().map_or(1, usize::from),
-        Kind::Bytes => 1,
+        ScriptKind::Requests => available_parallelism().map_or(1, usize::from),
+        ScriptKind::Bytes => 1,
     };
     std::thread::scope(|scope| {
         (0..workers).for_each(|_| _ = scope.spawn(|| while go_on(&goal, &done) {}));
     });
-    let Done { seed, total, failed } = done.into_inner().unwrap();
+    let SearchProgress { seed, total, failed } = done.into_inner().unwrap();
     if let Some(failed) = failed {
         eprintln!("{}", failed.said);
         // A script that hangs is not shrunk, because each try would wait for the hang again.
         if !failed.hangs {
             shrink(kind, failed.seed);
         }
-        let Outcome { seed, said, last, .. } = failed;
-        panic!("seed {seed} of {} fails: {}; the last step was {last}", kind.word(), last_words(&said));
+        let ProcessOutcome { seed, said, last, .. } = failed;
+        panic!("seed {seed} of {} fails: {}; the last step was {last}", kind.word(), panic_message(&said));
     }
-    let Outcome { requests, ended, frames, kinds, slowest, .. } = total;
+    let ProcessOutcome { requests, ended, frames, kinds, slowest, .. } = total;
     println!(
         "{requests} requests of {kinds} kinds, {ended} clients ended, {frames} frames of a neighbour, seeds {first}..{seed}, \
          in {} s; no turn longer than {slowest} ms",
@@ -59,7 +59,7 @@ pub fn search(kind: Kind, scripts: u64) {
 }
 
 /// Runs one more process. Returns whether there is more to do.
-fn go_on(goal: &Goal, done: &Mutex<Done>) -> bool {
+fn go_on(goal: &Goal, done: &Mutex<SearchProgress>) -> bool {
     let (seed, scripts) = {
         let mut done = done.lock().unwrap();
         let left = goal.end.saturating_sub(done.seed);

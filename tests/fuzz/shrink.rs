@@ -2,33 +2,33 @@
 
 use std::time::{Duration, Instant};
 
-use crate::process::{file_of, last_words, read, run, write};
-use crate::script::{Kind, Step};
+use crate::process::{file_of, panic_message, read, run, write};
+use crate::script::{ScriptKind, ScriptStep};
 
 /// Time limit. It bounds the search for a shorter script, and decides no verdict: the script failed before.
 const SHRINKING: Duration = Duration::from_secs(90);
 const TOLD: usize = 60;
 
 /// Source location of the panic.
-fn place(said: &str) -> Option<String> {
-    let words = last_words(said);
+fn panic_location(said: &str) -> Option<String> {
+    let words = panic_message(said);
     words.split(" | ").next()?.rsplit("panicked at").next().map(str::to_owned)
 }
 
 /// Plays the script of `seed` again, removes the steps that are not needed for its failure, and prints the rest.
-pub fn shrink(kind: Kind, seed: u64) {
+pub fn shrink(kind: ScriptKind, seed: u64) {
     let file = file_of(&format!("{}-{seed}.jsonl", kind.word()));
     let again = run(&format!("record\n{}\n{seed}\n{}", kind.word(), file.display()), |_| {});
     if again.fine {
         eprintln!("seed {seed} does not fail when played alone");
         return;
     }
-    let wanted = place(&again.said);
+    let wanted = panic_location(&again.said);
     let tried = file.with_extension("try");
-    let fails = |steps: &[Step]| {
+    let fails = |steps: &[ScriptStep]| {
         write(&tried, steps);
         let outcome = run(&format!("replay\n{}", tried.display()), |_| {});
-        !outcome.fine && place(&outcome.said) == wanted
+        !outcome.fine && panic_location(&outcome.said) == wanted
     };
     let steps = read(&file);
     if !fails(&steps) {
@@ -42,13 +42,17 @@ pub fn shrink(kind: Kind, seed: u64) {
 }
 
 /// Removes steps as long as `matters` is true of the rest, until no step can be left out or `deadline` is over.
-pub fn fewest(mut steps: Vec<Step>, deadline: Instant, mut matters: impl FnMut(&[Step]) -> bool) -> Vec<Step> {
+pub fn fewest(
+    mut steps: Vec<ScriptStep>,
+    deadline: Instant,
+    mut matters: impl FnMut(&[ScriptStep]) -> bool,
+) -> Vec<ScriptStep> {
     let mut piece = steps.len() / 2;
     while piece > 0 && Instant::now() < deadline {
         let mut at = 0;
         while at < steps.len() && Instant::now() < deadline {
             let end = (at + piece).min(steps.len());
-            let fewer: Vec<Step> = steps[..at].iter().chain(&steps[end..]).cloned().collect();
+            let fewer: Vec<ScriptStep> = steps[..at].iter().chain(&steps[end..]).cloned().collect();
             if matters(&fewer) {
                 steps = fewer;
             } else {

@@ -5,11 +5,11 @@
 use std::time::{Duration, Instant};
 
 use crate::at_least;
-use crate::fixture::chance::{first_seed, number};
-use crate::level::{Level, Slack};
-use crate::play::{Player, Tally};
-use crate::process::{self, Outcome, last_words, tell, tell_all};
-use crate::script::Kind;
+use crate::fixture::seeds::{first_seed, number};
+use crate::play::{ScriptPlayer, ScriptTally};
+use crate::process::{self, ProcessOutcome, panic_message, print_counts, print_progress};
+use crate::resource_usage::{ResourceUsage, Slack};
+use crate::script::ScriptKind;
 
 /// Rounds until frame records have reached their size and most tables have grown for the last time. With the seeds 0, 1
 /// 000 and 5 000 descriptors, mappings and threads stay within 4 from the first round on; the heap grows by a fifth to
@@ -30,8 +30,8 @@ pub fn soak() {
             eprintln!("{line}");
         }
     });
-    let Outcome { seed, said, last, .. } = &outcome;
-    assert!(outcome.fine, "seed {seed} of the soak fails: {}; the last step was {last}\n{said}", last_words(said));
+    let ProcessOutcome { seed, said, last, .. } = &outcome;
+    assert!(outcome.fine, "seed {seed} of the soak fails: {}; the last step was {last}\n{said}", panic_message(said));
     println!(
         "{} requests of {} kinds, {} clients ended, {} frames of a neighbour, to seed {}; no turn longer than {} ms",
         outcome.requests, outcome.kinds, outcome.ended, outcome.frames, outcome.seed, outcome.slowest
@@ -41,21 +41,21 @@ pub fn soak() {
 /// Plays this many scripts in one session, one after the other, and more until the seconds are over.
 pub fn run(seed: u64, rounds: u64, seconds: u64) {
     let start = Instant::now();
-    let mut player = Player::new();
-    let (mut all, mut before) = (Tally::default(), None);
+    let mut player = ScriptPlayer::new();
+    let (mut all, mut before) = (ScriptTally::default(), None);
     for round in 0.. {
         eprintln!("\nseed {}", seed + round);
-        player.generate(Kind::Requests, seed + round, |_| {});
+        player.generate(ScriptKind::Requests, seed + round, |_| {});
         all.add(player.end());
         let level = match &before {
             Some(before) => {
-                let (level, grown) = Level::growth_since(before, SLACK);
+                let (level, grown) = ResourceUsage::growth_since(before, SLACK);
                 assert!(grown.is_empty(), "after {} requests there are more {}", all.requests, grown.join("; "));
                 level
             }
-            None => Level::now(),
+            None => ResourceUsage::now(),
         };
-        tell(&all);
+        print_progress(&all);
         eprintln!("after {} s: {}", start.elapsed().as_secs(), level.words());
         if round == WARM_UP {
             before = Some(level);
@@ -64,5 +64,5 @@ pub fn run(seed: u64, rounds: u64, seconds: u64) {
             break;
         }
     }
-    tell_all(&all);
+    print_counts(&all);
 }

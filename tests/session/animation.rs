@@ -21,11 +21,11 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use upbeat_bench::block_code::{Code, PixelView};
+use upbeat_bench::block_code::{BlockCode, PixelView};
 use upbeat_record::recording::StreamReader;
 use upbeat_timing::time::Span;
 
-use crate::session::Session;
+use crate::session::TestSession;
 use crate::timed_figure::is_counted;
 
 const FRAMES: u32 = 150;
@@ -44,7 +44,7 @@ pub fn example(name: &str) -> PathBuf {
 }
 
 /// Runs an example in the session until it ends; returns its output.
-pub fn play(session: &Session, name: &str, arguments: &[&str]) -> String {
+pub fn play(session: &TestSession, name: &str, arguments: &[&str]) -> String {
     let output = Command::new(example(name))
         .args(arguments)
         .env("XDG_RUNTIME_DIR", session.directory.path())
@@ -59,7 +59,7 @@ pub fn play(session: &Session, name: &str, arguments: &[&str]) -> String {
 
 /// The first recorded image of a frame.
 #[derive(Debug)]
-struct Seen {
+struct RecordedFrame {
     frame: u32,
     sequence: u64,
     /// Time since the moment that the frame represents.
@@ -68,30 +68,31 @@ struct Seen {
     after_gap: bool,
 }
 
-fn seen(path: &Path) -> Vec<Seen> {
+fn seen(path: &Path) -> Vec<RecordedFrame> {
     let mut recording = StreamReader::new(BufReader::new(File::open(path).unwrap())).unwrap();
-    let (mut seen, mut place, mut gap): (Vec<Seen>, _, bool) = (Vec::new(), None, false);
+    let (mut seen, mut place, mut gap): (Vec<RecordedFrame>, _, bool) = (Vec::new(), None, false);
     while let Some(image) = recording.next_image().unwrap() {
         gap |= image.dropped_before > 0;
         let width = image.pixels.width as usize;
         let picture = PixelView { pixels: &image.pixels.pixels, width, stride: width };
-        let known = place.and_then(|(left, top)| Code::read(&picture, left, top).ok().map(|code| (left, top, code)));
-        let Some((left, top, code)) = known.or_else(|| Code::find(&picture)) else { continue };
+        let known =
+            place.and_then(|(left, top)| BlockCode::read(&picture, left, top).ok().map(|code| (left, top, code)));
+        let Some((left, top, code)) = known.or_else(|| BlockCode::find(&picture)) else { continue };
         place = Some((left, top));
         if seen.last().is_some_and(|last| last.frame == code.frame) {
             continue;
         }
         let (sequence, age) = (image.shown.first.sequence, code.age(image.shown.first.time));
-        seen.push(Seen { frame: code.frame, sequence, age, after_gap: std::mem::take(&mut gap) });
+        seen.push(RecordedFrame { frame: code.frame, sequence, age, after_gap: std::mem::take(&mut gap) });
     }
     seen
 }
 
 /// Runs an example in a recorded session; returns its output and the recorded frames.
-fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<Seen>) {
+fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<RecordedFrame>) {
     let folder = tempfile::tempdir().unwrap();
     let film = folder.path().join("film.rec");
-    let session = Session::start(&["--output", "640x480@60", "--record-stream", film.to_str().unwrap()]);
+    let session = TestSession::start(&["--output", "640x480@60", "--record-stream", film.to_str().unwrap()]);
     let frames = FRAMES.to_string();
     let said = play(&session, name, &[&["--frames", &frames], arguments].concat());
     assert!(session.quit().0.success());
@@ -101,7 +102,7 @@ fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<Seen>) {
     (said, seen)
 }
 
-impl Seen {
+impl RecordedFrame {
     /// Number of refreshes after its own refresh at which the frame was shown.
     fn refreshes_late(&self) -> i64 {
         let refreshes = (self.age.as_nanos() + INTERVAL.as_nanos() / 2).div_euclid(INTERVAL.as_nanos());
@@ -113,7 +114,7 @@ impl Seen {
 
 /// Runs an example, and compares the recorded frames with the times that they represent. `under_way`: frames that are
 /// drawn before the first of them is shown.
-pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
+pub fn assert_content_matches_presentation(name: &str, arguments: &[&str], under_way: usize) {
     let (said, seen) = recorded(name, arguments);
     // A frame for a revoked target and a frame for its replacement may represent the same time.
     let twice = if !is_counted() && !said.contains(" 0 times revoked") { under_way as i64 } else { 0 };
@@ -157,23 +158,23 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
 }
 
 #[test]
-fn every_frame_drawn_ahead_represents_the_moment_at_which_it_is_seen() {
-    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3"], 3);
+fn every_frame_drawn_ahead_represents_its_presentation_time() {
+    assert_content_matches_presentation("animation", &["--pacing", "ahead", "--ahead", "3"], 3);
 }
 
 #[test]
-fn after_a_drop_content_is_behind_by_it_and_back_as_soon_as_the_queue_is_drawn_anew() {
+fn content_recovers_from_a_drop_once_queued_frames_are_redrawn() {
     // Three frames of slack hide 50 ms; a frame of 55 ms costs a drop.
-    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3", "--heavy", "55"], 3);
+    assert_content_matches_presentation("animation", &["--pacing", "ahead", "--ahead", "3", "--heavy", "55"], 3);
 }
 
 #[test]
-fn every_frame_drawn_for_the_next_refresh_represents_the_moment_at_which_it_is_seen() {
-    represents_what_it_shows("animation", &["--pacing", "just-in-time"], 1);
+fn frame_drawn_just_in_time_represents_its_presentation_time() {
+    assert_content_matches_presentation("animation", &["--pacing", "just-in-time"], 1);
 }
 
 #[test]
-fn without_the_protocol_the_moment_is_predicted_that_a_frame_is_seen_at() {
+fn without_the_protocol_presentation_times_are_predicted() {
     let (said, seen) = recorded("animation", &["--predict"]);
     assert!(said.contains("0 times revoked"), "{said}");
     // From the first frames the program learns the phase of the refreshes and its frame cost. Noise of the machine

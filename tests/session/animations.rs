@@ -18,7 +18,7 @@ pub fn runs() -> [serde_json::Value; 2] {
 }
 
 #[test]
-fn the_bench_prints_a_run_without_and_one_with_rendering_ahead() {
+fn bench_prints_runs_with_and_without_rendering_ahead() {
     let [without, with] = runs();
     for run in [&without, &with] {
         assert!(run["frames"].as_u64().unwrap() > 0, "{run}");

@@ -55,7 +55,7 @@ pub fn play(role: &str) {
         return say("done");
     }
     dies(0);
-    let (connection, mut queue, mut client) = Client::connect(name);
+    let (connection, mut queue, mut client) = RoleClient::connect(name);
     dies(1);
     client.surface.commit();
     dies(2);
@@ -102,7 +102,7 @@ pub fn play(role: &str) {
 
 /// A program that connects, shows a window and exits.
 fn open_and_go() {
-    let (_connection, mut queue, mut client) = Client::connect("opens");
+    let (_connection, mut queue, mut client) = RoleClient::connect("opens");
     client.surface.commit();
     while !client.configured {
         queue.blocking_dispatch(&mut client).unwrap();
@@ -112,7 +112,7 @@ fn open_and_go() {
 }
 
 /// Creates more and more pools, until the compositor refuses to map them.
-fn asks_for_much(queue: &mut EventQueue<Client>, client: &mut Client) {
+fn asks_for_much(queue: &mut EventQueue<RoleClient>, client: &mut RoleClient) {
     while queue.roundtrip(client).is_ok() {
         let memory = rustix::fs::memfd_create("much", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         rustix::fs::ftruncate(&memory, MUCH as u64).unwrap();
@@ -121,7 +121,7 @@ fn asks_for_much(queue: &mut EventQueue<Client>, client: &mut Client) {
 }
 
 /// Destroys the window but keeps its surface, waits, and then commits invisible updates one by one.
-fn commits_unseen(queue: &mut EventQueue<Client>, client: &mut Client) {
+fn commits_unseen(queue: &mut EventQueue<RoleClient>, client: &mut RoleClient) {
     while !client.shown {
         queue.blocking_dispatch(client).unwrap();
     }
@@ -159,8 +159,8 @@ fn flood(connection: &Connection, mut request: impl FnMut()) {
     }
 }
 
-pub struct Client {
-    handle: QueueHandle<Client>,
+pub struct RoleClient {
+    handle: QueueHandle<RoleClient>,
     shm: WlShm,
     surface: WlSurface,
     _objects: (XdgSurface, XdgToplevel, Vec<WlOutput>, Option<WlSeat>),
@@ -172,10 +172,10 @@ pub struct Client {
     shown: bool,
 }
 
-impl Client {
-    fn connect(app_id: &str) -> (Connection, EventQueue<Client>, Client) {
+impl RoleClient {
+    fn connect(app_id: &str) -> (Connection, EventQueue<RoleClient>, RoleClient) {
         let connection = Connection::connect_to_env().expect("a compositor");
-        let (globals, queue) = registry_queue_init::<Client>(&connection).expect("globals");
+        let (globals, queue) = registry_queue_init::<RoleClient>(&connection).expect("globals");
         let handle = queue.handle();
         let compositor: WlCompositor = globals.bind(&handle, 4..=6, ()).unwrap();
         let shm: WlShm = globals.bind(&handle, 1..=1, ()).unwrap();
@@ -188,7 +188,7 @@ impl Client {
         let (memory, buffers) = buffers(&shm, &handle);
         let outputs = bind_outputs(&globals, &handle);
         let seat = globals.bind(&handle, 5..=8, ()).ok();
-        let client = Client {
+        let client = RoleClient {
             handle,
             shm,
             surface,
@@ -212,13 +212,13 @@ impl Client {
     }
 }
 
-fn bind_outputs(globals: &GlobalList, handle: &QueueHandle<Client>) -> Vec<WlOutput> {
+fn bind_outputs(globals: &GlobalList, handle: &QueueHandle<RoleClient>) -> Vec<WlOutput> {
     let all = globals.contents().clone_list();
     let outputs = all.iter().filter(|global| global.interface == WlOutput::interface().name);
     outputs.map(|global| globals.registry().bind(global.name, 1, handle, ())).collect()
 }
 
-fn buffers(shm: &WlShm, handle: &QueueHandle<Client>) -> (OwnedFd, Vec<WlBuffer>) {
+fn buffers(shm: &WlShm, handle: &QueueHandle<RoleClient>) -> (OwnedFd, Vec<WlBuffer>) {
     let memory = rustix::fs::memfd_create("pixels", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
     let pixels: Vec<u8> = COLOUR.to_ne_bytes().repeat((SIZE.0 * SIZE.1) as usize * BUFFERS);
     std::fs::File::from(memory.try_clone().unwrap()).write_all(&pixels).unwrap();
@@ -235,7 +235,7 @@ pub fn say(word: &str) {
     let _ = writeln!(std::io::stdout(), "{word}");
 }
 
-impl Dispatch<WlRegistry, GlobalListContents> for Client {
+impl Dispatch<WlRegistry, GlobalListContents> for RoleClient {
     fn event(
         _: &mut Self,
         registry: &WlRegistry,
@@ -253,7 +253,7 @@ impl Dispatch<WlRegistry, GlobalListContents> for Client {
     }
 }
 
-impl Dispatch<WlSurface, ()> for Client {
+impl Dispatch<WlSurface, ()> for RoleClient {
     fn event(_: &mut Self, _: &WlSurface, event: wl_surface::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         match event {
             wl_surface::Event::Enter { .. } => say("enter"),
@@ -263,7 +263,7 @@ impl Dispatch<WlSurface, ()> for Client {
     }
 }
 
-impl Dispatch<WlCallback, ()> for Client {
+impl Dispatch<WlCallback, ()> for RoleClient {
     fn event(
         client: &mut Self,
         _: &WlCallback,
@@ -281,7 +281,7 @@ impl Dispatch<WlCallback, ()> for Client {
     }
 }
 
-impl Dispatch<XdgSurface, ()> for Client {
+impl Dispatch<XdgSurface, ()> for RoleClient {
     fn event(
         client: &mut Self,
         surface: &XdgSurface,
@@ -297,7 +297,7 @@ impl Dispatch<XdgSurface, ()> for Client {
     }
 }
 
-impl Dispatch<XdgWmBase, ()> for Client {
+impl Dispatch<XdgWmBase, ()> for RoleClient {
     fn event(_: &mut Self, base: &XdgWmBase, event: xdg_wm_base::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         if let xdg_wm_base::Event::Ping { serial } = event {
             base.pong(serial);
@@ -305,9 +305,9 @@ impl Dispatch<XdgWmBase, ()> for Client {
     }
 }
 
-delegate_noop!(Client: ignore WlCompositor);
-delegate_noop!(Client: ignore WlShm);
-delegate_noop!(Client: ignore WlShmPool);
-delegate_noop!(Client: ignore WlBuffer);
-delegate_noop!(Client: ignore WlOutput);
-delegate_noop!(Client: ignore XdgToplevel);
+delegate_noop!(RoleClient: ignore WlCompositor);
+delegate_noop!(RoleClient: ignore WlShm);
+delegate_noop!(RoleClient: ignore WlShmPool);
+delegate_noop!(RoleClient: ignore WlBuffer);
+delegate_noop!(RoleClient: ignore WlOutput);
+delegate_noop!(RoleClient: ignore XdgToplevel);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::session::Session;
+use crate::session::TestSession;
 
 /// Source of a library for `LD_PRELOAD` that adds the seconds from a file to the wall clock.
 const SHIM: &str = r#"
@@ -43,28 +43,30 @@ fn build(shim: &Path) -> bool {
 }
 
 #[test]
-fn when_the_time_of_day_jumps_everybody_goes_on() {
+fn wall_clock_jump_does_not_disturb_clients() {
     let directory = tempfile::tempdir().unwrap();
     let (shim, jump) = (directory.path().join("jump.so"), directory.path().join("jump"));
     if !build(&shim) {
         return;
     }
     std::fs::write(&jump, "0").unwrap();
-    let mut session =
-        Session::told(&[("LD_PRELOAD", shim.as_path()), ("JUMP", jump.as_path())], &["--output", "640x480"]);
+    let mut session = TestSession::with_environment(
+        &[("LD_PRELOAD", shim.as_path()), ("JUMP", jump.as_path())],
+        &["--output", "640x480"],
+    );
     let _victim = session.shown("draw");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     for seconds in JUMPS {
         std::fs::write(&jump, seconds).unwrap();
         for _ in 0..3 {
-            session.goes_on("draw");
+            session.wait_for_new_frames("draw");
         }
         // A protocol error, so that a line is logged, too.
         let mut bad = std::os::unix::net::UnixStream::connect(session.path("test")).unwrap();
         let request = [1_u32, 0x0008_0009].map(u32::to_ne_bytes).concat();
         std::io::Write::write_all(&mut bad, &request).unwrap();
         let _other = session.shown("idle");
-        session.goes_on("draw");
+        session.wait_for_new_frames("draw");
     }
     let (status, _) = session.quit();
     assert_eq!(status.code(), Some(0));

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::session::{Session, run, wait};
+use crate::session::{TestSession, run, wait};
 
 const HEADLESS: [&str; 4] = ["--output", "320x200", "--", "sh"];
 
@@ -12,13 +12,13 @@ fn status_of(script: &str) -> Option<i32> {
 }
 
 #[test]
-fn the_status_of_the_command_is_that_of_the_session() {
+fn session_exits_with_the_status_of_its_command() {
     assert_eq!(status_of("exit 7"), Some(7));
     assert_eq!(status_of("true"), Some(0));
 }
 
 #[test]
-fn a_command_that_a_signal_ends_gives_128_and_the_signal() {
+fn command_killed_by_a_signal_gives_status_128_plus_signal() {
     assert_eq!(status_of("kill -TERM $$"), Some(128 + 15));
     assert_eq!(status_of("kill -KILL $$"), Some(128 + 9));
 }
@@ -29,7 +29,7 @@ fn the_command_finds_both_sockets() {
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_named() {
+fn missing_command_is_named_in_the_error() {
     let output = run(&["--output", "320x200", "--", "/no/such/program"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
@@ -37,8 +37,8 @@ fn a_command_that_does_not_exist_is_named() {
 }
 
 #[test]
-fn quit_ends_it_with_success_and_takes_the_sockets_away() {
-    let session = Session::start(&["--output", "320x200"]);
+fn quit_succeeds_and_removes_the_sockets() {
+    let session = TestSession::start(&["--output", "320x200"]);
     let (status, directory) = session.quit();
     assert_eq!(status.code(), Some(0));
     assert!(!directory.path().join("test.upbeat.sock").exists());
@@ -46,8 +46,8 @@ fn quit_ends_it_with_success_and_takes_the_sockets_away() {
 }
 
 #[test]
-fn a_signal_ends_it_in_order() {
-    let session = Session::start(&["--output", "320x200"]);
+fn sigterm_ends_the_session_cleanly() {
+    let session = TestSession::start(&["--output", "320x200"]);
     session.signal(Signal::TERM);
     let socket = session.path("test.upbeat.sock");
     wait("the private socket to go", || (!socket.exists()).then_some(()));
@@ -56,7 +56,7 @@ fn a_signal_ends_it_in_order() {
 /// Faults can be injected in builds with debug assertions only.
 #[cfg(debug_assertions)]
 #[test]
-fn a_bug_ends_it_with_a_sentence_and_its_command_with_it() {
+fn panic_ends_session_and_command_with_a_message() {
     let directory = tempfile::tempdir().unwrap();
     // Each `msg` is a turn of the loop, so the fault comes long after the command has started.
     let script = "echo $$ > \"$XDG_RUNTIME_DIR/pid\"; while :; do \"$0\" msg version; done";
@@ -76,7 +76,7 @@ fn a_bug_ends_it_with_a_sentence_and_its_command_with_it() {
 /// The caller may be C code, through which no panic can unwind. Then the process can only print the reason and abort.
 #[cfg(debug_assertions)]
 #[test]
-fn a_bug_where_nothing_can_be_caught_is_told_of_before_the_process_ends() {
+fn panic_that_cannot_unwind_is_reported_before_abort() {
     let (status, said) = refused("abort:3", &["--output", "320x200", "--", "sleep", "1"]);
     assert_eq!(status, None, "{said}");
     assert!(said.contains("a fault on purpose: Abort") && said.contains("src/faults.rs:"), "{said}");
@@ -93,7 +93,7 @@ fn refused(faults: &str, arguments: &[&str]) -> (Option<i32>, String) {
 
 #[cfg(debug_assertions)]
 #[test]
-fn a_session_that_is_refused_what_it_was_told_to_have_ends_with_a_sentence() {
+fn start_fails_with_a_message_if_a_requested_resource_is_refused() {
     let start = ["--output", "320x200", "--frame-log", "frames.jsonl", "--", "true"];
     for fault in ["file:1", "thread:1"] {
         let (status, said) = refused(fault, &start);
@@ -105,7 +105,7 @@ fn a_session_that_is_refused_what_it_was_told_to_have_ends_with_a_sentence() {
 
 #[cfg(debug_assertions)]
 #[test]
-fn whichever_thread_or_buffer_is_refused_later_the_session_ends_as_it_should() {
+fn refused_thread_buffer_or_file_does_not_break_a_running_session() {
     let script = "\"$0\" msg screenshot \"$PWD/a.png\"; \"$0\" msg reload; \"$0\" msg version; exit 7";
     let upbeat = env!("CARGO_BIN_EXE_upbeat");
     let start = ["--output", "320x200", "--renderer", "pixman", "--", "sh", "-c", script, upbeat];

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use upbeat_timing::pacing::Pacing;
 
-use super::session::{Session, wait};
+use super::session::{TestSession, wait};
 
 pub const FRAMES: u32 = 90;
 
@@ -35,7 +35,7 @@ pub fn build(directory: &TempDir, name: &str) -> Option<PathBuf> {
 }
 
 /// Runs `program` until it ends; returns its output.
-fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
+fn play(session: &mut TestSession, program: &Path, app_id: &str) -> String {
     let process = Command::new(program)
         .arg(FRAMES.to_string())
         .env("XDG_RUNTIME_DIR", session.directory.path())
@@ -46,9 +46,9 @@ fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
         .spawn()
         .unwrap();
     let is_ahead =
-        |window: &upbeat_record::ipc::message::Window| window.app_id == app_id && window.pacing == Pacing::Ahead;
+        |window: &upbeat_record::ipc::message::WindowInfo| window.app_id == app_id && window.pacing == Pacing::Ahead;
     let window = wait("its window, drawn ahead", || session.windows().into_iter().find(is_ahead));
-    assert_eq!(window.reason, "it asked for that");
+    assert_eq!(window.reason, "the client asked for it");
     let output = process.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
@@ -56,7 +56,7 @@ fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
 }
 
 /// Counts of a run of [`FRAMES`] frames.
-pub struct Counts {
+pub struct AheadClientCounts {
     /// Frames that were presented.
     pub shown: u32,
     /// Frames that were presented at their target refresh.
@@ -64,25 +64,25 @@ pub struct Counts {
 }
 
 /// Runs the C client; `None` if it cannot be built.
-pub fn c_client() -> Option<Counts> {
+pub fn c_client() -> Option<AheadClientCounts> {
     let directory = tempfile::tempdir().unwrap();
     let Some(program) = build(&directory, "ahead") else {
         eprintln!("skipped: cc, make, wayland-scanner and wayland-protocols are needed");
         return None;
     };
     let log = directory.path().join("frames.jsonl");
-    let mut session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+    let mut session = TestSession::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
     let said = play(&mut session, &program, "upbeat-ahead");
     // "90 frames: 88 shown, 80 of them at their refresh, 2 discarded"
     let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [frames, shown, on_time, discarded] = numbers[..] else { panic!("{said}") };
     assert_eq!((frames, shown + discarded), (FRAMES, FRAMES), "{said}");
     wait("the log", || std::fs::read_to_string(&log).ok()?.contains("\"pacing\":\"ahead\"").then_some(()));
-    Some(Counts { shown, on_time })
+    Some(AheadClientCounts { shown, on_time })
 }
 
 /// Runs the Python client; `None` if a Python module that it needs is missing.
-pub fn python_client() -> Option<Counts> {
+pub fn python_client() -> Option<AheadClientCounts> {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/python/ahead.py");
     let has_python = Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok();
     let xml = ["/usr/share/wayland/wayland.xml", "/usr/share/wayland-protocols/stable/xdg-shell/xdg-shell.xml"];
@@ -90,24 +90,24 @@ pub fn python_client() -> Option<Counts> {
         eprintln!("skipped: python3, libwayland-dev and wayland-protocols are needed");
         return None;
     }
-    let mut session = Session::start(&["--output", "640x480"]);
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let said = play(&mut session, &program, "upbeat-ahead-python");
     // "90 frames: 88 shown, 80 of them at their refresh, 2 discarded, 2 of them cancelled"
     let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [frames, shown, on_time, discarded, cancelled] = numbers[..] else { panic!("{said}") };
     assert_eq!((frames, shown + discarded), (FRAMES, FRAMES), "{said}");
     assert!(cancelled <= discarded && cancelled <= 3, "only frames that waited at the turn are cancelled: {said}");
-    Some(Counts { shown, on_time })
+    Some(AheadClientCounts { shown, on_time })
 }
 
 #[test]
 fn each_frame_of_a_c_client_that_draws_ahead_is_shown_or_discarded() {
-    let Some(Counts { shown, on_time }) = c_client() else { return };
+    let Some(AheadClientCounts { shown, on_time }) = c_client() else { return };
     assert!(shown > 0 && on_time <= shown, "{shown} shown, {on_time} on time");
 }
 
 #[test]
-fn a_client_that_only_has_the_xml_draws_ahead_and_calls_frames_back() {
-    let Some(Counts { shown, on_time }) = python_client() else { return };
+fn client_written_from_the_xml_draws_ahead_and_cancels_frames() {
+    let Some(AheadClientCounts { shown, on_time }) = python_client() else { return };
     assert!(shown > 0 && on_time <= shown, "{shown} shown, {on_time} on time");
 }

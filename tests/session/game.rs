@@ -2,15 +2,15 @@
 
 use std::process::Command;
 
-use crate::animation::{example, represents_what_it_shows};
+use crate::animation::{assert_content_matches_presentation, example};
 
 #[test]
-fn frames_that_two_threads_draw_ahead_represent_the_moment_at_which_they_are_seen() {
-    represents_what_it_shows("game", &["--load", "A", "--buffers", "5"], 4);
+fn frames_drawn_ahead_by_two_threads_represent_their_presentation_time() {
+    assert_content_matches_presentation("game", &["--load", "A", "--buffers", "5"], 4);
 }
 
 #[test]
-fn a_trace_that_does_not_exist_is_named() {
+fn missing_trace_is_named_in_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("trace.csv");
     let output = Command::new(example("game")).arg("--load").arg(&missing).output().unwrap();

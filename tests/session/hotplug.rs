@@ -2,21 +2,21 @@
 
 use upbeat::config::OutputMode;
 use upbeat_record::ipc::message::input::InputEvent;
-use upbeat_record::ipc::message::{Output, Request, Response};
+use upbeat_record::ipc::message::{OutputInfo, Request, Response};
 
-use crate::session::{Session, wait};
+use crate::session::{TestSession, wait};
 
-fn outputs(session: &mut Session) -> Vec<Output> {
+fn outputs(session: &mut TestSession) -> Vec<OutputInfo> {
     let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
     outputs
 }
 
 #[test]
-fn windows_come_back_when_the_only_output_went_and_another_comes() {
-    let mut session = Session::start(&["--output", "640x480"]);
+fn windows_return_when_an_output_replaces_the_only_output() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let mut program = session.program("draw");
     program.wait_for("enter");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     assert!(session.msg(&["output", "remove", "HEADLESS-1"]).status.success());
     program.wait_for("leave");
     assert!(outputs(&mut session).is_empty());
@@ -28,7 +28,7 @@ fn windows_come_back_when_the_only_output_went_and_another_comes() {
     let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode }) else { panic!() };
     assert_eq!((added[0].name.as_str(), added[0].mode), ("HEADLESS-2", mode));
     program.wait_for("enter");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     let window = session.window("draw");
     assert_eq!(window.output.as_deref(), Some("HEADLESS-2"));
     let (right, bottom) = (window.geometry.x + window.geometry.width, window.geometry.y + window.geometry.height);
@@ -36,24 +36,24 @@ fn windows_come_back_when_the_only_output_went_and_another_comes() {
 }
 
 #[test]
-fn a_window_moves_over_when_its_output_goes() {
-    let mut session = Session::start(&["--output", "640x480", "--output", "640x480"]);
+fn window_moves_to_another_output_when_its_output_is_unplugged() {
+    let mut session = TestSession::start(&["--output", "640x480", "--output", "640x480"]);
     let mut program = session.program("draw");
     program.wait_for("enter");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     let home = session.window("draw").output.unwrap();
     session.ask(Request::RemoveOutput { output: home.clone() });
     program.wait_for("leave");
     program.wait_for("enter");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     assert_ne!(session.window("draw").output, Some(home));
 }
 
 #[test]
 fn an_output_that_is_off_shows_nothing_and_comes_back() {
-    let mut session = Session::start(&["--output", "640x480"]);
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("draw");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     assert!(session.msg(&["output", "off", "HEADLESS-1"]).status.success());
     assert!(!outputs(&mut session)[0].on);
     let dark = session.refused(Request::Screenshot { output: None, path: "/tmp/x".into() });
@@ -63,21 +63,21 @@ fn an_output_that_is_off_shows_nothing_and_comes_back() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(session.frames("draw"), before, "no frame is presented on an output that is off");
     session.ask(Request::SetPower { output: "HEADLESS-1".to_owned(), on: true });
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     assert!(session.window("draw").visible);
 }
 
 #[test]
 fn a_mode_changes_under_a_running_client() {
-    let mut session = Session::start(&["--output", "640x480"]);
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("draw");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     for mode in ["800x600@120", "800x600@48-144", "320x240@30"] {
         let wanted: OutputMode = mode.parse().unwrap();
         session.ask(Request::SetMode { output: "HEADLESS-1".to_owned(), mode: wanted });
         let output = wait("the mode", || outputs(&mut session).into_iter().find(|output| output.mode == wanted));
         assert_eq!(output.geometry.width, wanted.width as i32);
-        session.goes_on("draw");
+        session.wait_for_new_frames("draw");
     }
     let mode = "640x480@60".parse().unwrap();
     let unknown = session.refused(Request::SetMode { output: "DP-1".to_owned(), mode });
@@ -85,8 +85,8 @@ fn a_mode_changes_under_a_running_client() {
 }
 
 #[test]
-fn an_output_that_goes_leaves_no_gap_and_windows_go_along() {
-    let mut session = Session::start(&["--output", "640x480", "--output", "640x480", "--output", "640x480"]);
+fn unplugged_output_leaves_no_gap_and_windows_follow_the_layout() {
+    let mut session = TestSession::start(&["--output", "640x480", "--output", "640x480", "--output", "640x480"]);
     session.ask(Request::Input { events: vec![InputEvent::PointerMove { x: 1500.0, y: 100.0 }] });
     let _program = session.shown("draw");
     let before = session.window("draw");
@@ -103,14 +103,14 @@ fn an_output_that_goes_leaves_no_gap_and_windows_go_along() {
 }
 
 #[test]
-fn an_output_that_grows_covers_no_other_and_one_that_shrinks_leaves_no_gap() {
-    let mut session = Session::start(&["--output", "640x480", "--output", "640x480"]);
+fn resized_output_overlaps_no_output_and_leaves_no_gap() {
+    let mut session = TestSession::start(&["--output", "640x480", "--output", "640x480"]);
     session.ask(Request::Input { events: vec![InputEvent::PointerMove { x: 700.0, y: 100.0 }] });
     let _program = session.shown("draw");
     let before = session.window("draw");
     assert_eq!(before.output.as_deref(), Some("HEADLESS-2"));
     let lefts =
-        |session: &mut Session| -> Vec<i32> { outputs(session).iter().map(|output| output.geometry.x).collect() };
+        |session: &mut TestSession| -> Vec<i32> { outputs(session).iter().map(|output| output.geometry.x).collect() };
     for (scale, width) in [(0.5, 1280), (2.0, 320), (1.0, 640)] {
         session.ask(Request::SetScale { output: "HEADLESS-1".to_owned(), scale });
         assert_eq!(lefts(&mut session), [0, width]);

@@ -14,7 +14,7 @@ fn install(arguments: &[&str]) -> std::process::Output {
 }
 
 /// Result of a session that `prefix/bin/upbeat-session` started and that has ended.
-struct Ran {
+struct InstalledRun {
     program: PathBuf,
     /// `PATH` inside the session, without the folder of the fake `systemctl`.
     path: String,
@@ -22,7 +22,7 @@ struct Ran {
 }
 
 /// Runs such a session, with `systemctl` as the body of a fake `systemctl` and `folders` first in `PATH`.
-fn run_session(prefix: &Path, systemctl: &str, folders: &[PathBuf]) -> Ran {
+fn run_session(prefix: &Path, systemctl: &str, folders: &[PathBuf]) -> InstalledRun {
     let directory = tempfile::tempdir().unwrap();
     let fake = directory.path().join("systemctl");
     fs::write(&fake, format!("#!/bin/sh\n{systemctl}\n")).unwrap();
@@ -54,11 +54,11 @@ fn run_session(prefix: &Path, systemctl: &str, folders: &[PathBuf]) -> Ran {
     assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
     assert!(message(&["quit"]).status.success());
     assert!(session.wait().unwrap().success());
-    Ran { program, path, said: fs::read_to_string(said).unwrap() }
+    InstalledRun { program, path, said: fs::read_to_string(said).unwrap() }
 }
 
 #[test]
-fn session_that_is_installed_elsewhere_starts_its_own_program() {
+fn session_under_a_prefix_starts_the_binary_of_that_prefix() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = fs::canonicalize(folder.path()).unwrap().join("empty");
     let installed = install(&["--prefix", prefix.to_str().unwrap()]);
@@ -94,7 +94,7 @@ fn session_that_is_installed_elsewhere_starts_its_own_program() {
 }
 
 #[test]
-fn folder_that_cannot_be_written_into_scripts_is_refused() {
+fn prefix_unsuitable_for_shell_scripts_is_rejected() {
     for (arguments, words) in [
         (&["--prefix", "relative"][..], "absolute path"),
         (&["--prefix"], "absolute path"),

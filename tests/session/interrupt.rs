@@ -24,14 +24,14 @@ pub fn runs(arguments: &[&str]) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn each_answer_to_a_press_has_a_run_with_every_press_seen() {
+fn each_policy_has_a_run_in_which_every_press_is_presented() {
     let runs = runs(&["--answer", "superseded,queued"]);
     let policies: Vec<_> = runs.iter().map(|run| run["policy"].as_str().unwrap()).collect();
     assert_eq!(policies, ["superseded", "queued"]);
 }
 
 #[test]
-fn keys_and_fingers_end_the_overview() {
+fn key_and_touch_end_the_overview() {
     for press in ["key", "touch"] {
         let runs = runs(&["--own", "--press", press, "--answer", "superseded", "--size", "640x480"]);
         assert_eq!(runs[0]["press"], press, "{runs:?}");

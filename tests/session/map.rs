@@ -6,23 +6,23 @@ use std::time::Duration;
 use upbeat_timing::pacing::Pacing;
 
 use crate::animation::example;
-use crate::session::{Session, wait};
+use crate::session::{TestSession, wait};
 
 const MAP: &str = "upbeat.map";
 /// A map without a frame for this long is at rest: many times the cost of a frame.
 const REST: Duration = Duration::from_secs(1);
 
 /// Kills the process at the end of the test.
-struct Running(Child);
+struct RunningMap(Child);
 
-impl Drop for Running {
+impl Drop for RunningMap {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-fn shown(session: &mut Session) -> Running {
+fn shown(session: &mut TestSession) -> RunningMap {
     let map = Command::new(example("map"))
         .args(["--tile-cost", "0"])
         .env("XDG_RUNTIME_DIR", session.directory.path())
@@ -33,10 +33,10 @@ fn shown(session: &mut Session) -> Running {
         .unwrap();
     wait("its window", || session.windows().iter().any(|window| window.app_id == MAP).then_some(()));
     wait("light", || (session.frames(MAP) > 0).then_some(()));
-    Running(map)
+    RunningMap(map)
 }
 
-fn rests(session: &mut Session) {
+fn rests(session: &mut TestSession) {
     wait("rest", || {
         let before = session.frames(MAP);
         std::thread::sleep(REST);
@@ -45,8 +45,8 @@ fn rests(session: &mut Session) {
 }
 
 #[test]
-fn a_map_is_drawn_ahead_while_it_is_zoomed_and_not_at_all_at_rest() {
-    let mut session = Session::start(&["--output", "800x600"]);
+fn map_draws_ahead_while_zooming_and_not_at_rest() {
+    let mut session = TestSession::start(&["--output", "800x600"]);
     let _map = shown(&mut session);
     rests(&mut session);
     assert_eq!(session.window(MAP).pacing, Pacing::JustInTime);
@@ -60,8 +60,8 @@ fn a_map_is_drawn_ahead_while_it_is_zoomed_and_not_at_all_at_rest() {
 }
 
 #[test]
-fn a_key_switches_the_pacing_live() {
-    let mut session = Session::start(&["--output", "800x600"]);
+fn key_switches_the_pacing_at_run_time() {
+    let mut session = TestSession::start(&["--output", "800x600"]);
     let _map = shown(&mut session);
     for pacing in [Pacing::Vsync, Pacing::JustInTime, Pacing::Ahead, Pacing::JustInTime] {
         assert!(session.msg(&["input", "key", "p"]).status.success());

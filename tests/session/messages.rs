@@ -2,21 +2,21 @@
 
 use upbeat_record::ipc::message::WorkspaceOrder;
 use upbeat_record::ipc::message::input::InputEvent;
-use upbeat_record::ipc::message::{Request, Response, Target};
+use upbeat_record::ipc::message::{OutputOrWindow, Request, Response};
 use upbeat_timing::id::WindowId;
-use upbeat_timing::pacing::{Class, Pacing, PacingWish};
+use upbeat_timing::pacing::{ClientClass, Pacing, PacingWish};
 use upbeat_timing::record::Blame;
 
 use crate::client::{COLOUR, SIZE};
-use crate::session::{Session, wait};
+use crate::session::{TestSession, wait};
 
 fn words(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 #[test]
-fn it_says_who_it_is_and_what_it_shows() {
-    let mut session = Session::start(&["--output", "640x480@75", "--output", "320x200"]);
+fn version_and_outputs_are_reported() {
+    let mut session = TestSession::start(&["--output", "640x480@75", "--output", "320x200"]);
     let Response::Version { wayland_display, backend, renderer, .. } = session.ask(Request::Version) else { panic!() };
     assert_eq!((wayland_display.as_str(), backend.as_str(), renderer.as_str()), ("test", "headless", "pixman"));
     let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
@@ -29,8 +29,8 @@ fn it_says_who_it_is_and_what_it_shows() {
 }
 
 #[test]
-fn it_says_who_draws_and_why() {
-    let mut session = Session::start(&["--output", "320x200", "--renderer", "auto"]);
+fn version_names_the_renderer_and_the_reason_for_it() {
+    let mut session = TestSession::start(&["--output", "320x200", "--renderer", "auto"]);
     let Response::Version { renderer, .. } = session.ask(Request::Version) else { panic!() };
     let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
     let drawn_by = &outputs[0].drawn_by;
@@ -45,11 +45,12 @@ fn it_says_who_draws_and_why() {
 }
 
 #[test]
-fn a_window_that_draws_is_described_with_its_costs() {
-    let mut session = Session::start(&["--output", "640x480"]);
+fn drawing_window_is_listed_with_its_costs() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let program = session.shown("draw");
-    session.goes_on("draw");
-    let window = wait("its class", || Some(session.window("draw")).filter(|window| window.class != Class::Unknown));
+    session.wait_for_new_frames("draw");
+    let window =
+        wait("its class", || Some(session.window("draw")).filter(|window| window.class != ClientClass::Unknown));
     assert_eq!((window.geometry.width, window.geometry.height), SIZE);
     assert!(window.focused && window.visible);
     assert_eq!(window.output.as_deref(), Some("HEADLESS-1"));
@@ -67,26 +68,26 @@ fn a_window_that_draws_is_described_with_its_costs() {
 }
 
 #[test]
-fn clients_are_listed_with_what_they_have_beside_what_one_may_have() {
-    let mut session = Session::start(&["--output", "640x480"]);
+fn clients_are_listed_with_usage_and_limits() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("draw");
     let Response::Clients { clients, bugs: 0, .. } = session.ask(Request::Clients) else { panic!() };
     let [client] = &clients[..] else { panic!("{clients:?}") };
     assert_eq!((client.pid, &client.sandbox), (session.window("draw").pid, &None));
     let windows = client.uses.iter().find(|one| one.kind == "windows").unwrap();
     assert_eq!((windows.used, windows.most_used, windows.bound), (1, 1, 1_024));
-    assert!(client.objects > 5 && client.uses.iter().all(|one| one.part() < 0.1), "{client:?}");
+    assert!(client.objects > 5 && client.uses.iter().all(|one| one.fraction() < 0.1), "{client:?}");
     let text = words(&session.msg(&["clients"]));
     assert!(text.contains(&client.name) && text.contains("of 1024 windows"), "{text}");
 }
 
 #[test]
-fn workspaces_are_listed_and_switched_and_a_window_is_sent_to_one() {
-    let mut session = Session::start(&["--output", "640x480"]);
+fn workspaces_are_listed_and_switched_and_windows_moved_between_them() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("draw");
     let window = session.window("draw").window;
     let number = |number: u8| number.try_into().unwrap();
-    let list = |session: &mut Session| {
+    let list = |session: &mut TestSession| {
         let Response::Workspaces { workspaces } = session.ask(Request::Workspaces) else { panic!() };
         workspaces.into_iter().map(|it| (it.number.get(), it.active, it.windows.len())).collect::<Vec<_>>()
     };
@@ -106,7 +107,7 @@ fn workspaces_are_listed_and_switched_and_a_window_is_sent_to_one() {
 
 #[test]
 fn a_screenshot_has_the_pixels_that_are_on_screen() {
-    let mut session = Session::start(&["--output", "640x480"]);
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("idle");
     let place = session.window("idle").geometry;
     let index = |x: i32, y: i32| (y * 640 + x) as usize;
@@ -129,11 +130,11 @@ fn a_screenshot_has_the_pixels_that_are_on_screen() {
 }
 
 #[test]
-fn a_client_that_is_late_on_purpose_is_told_of_in_a_sentence() {
-    let mut session = Session::start(&["--output", "640x480"]);
+fn late_client_is_explained_in_a_sentence() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("late");
     let window = session.window("late").window;
-    let request = Request::WhyLate { target: Some(Target::Window(window)), limit: 100 };
+    let request = Request::WhyLate { target: Some(OutputOrWindow::Window(window)), limit: 100 };
     let miss = wait("a late frame that the client is to blame for", || {
         let Response::WhyLate { misses } = session.ask(request.clone()) else { panic!() };
         misses.into_iter().find(|miss| miss.blame == Blame::Client)
@@ -141,13 +142,13 @@ fn a_client_that_is_late_on_purpose_is_told_of_in_a_sentence() {
     assert!(miss.sentence.starts_with(&format!("{window} (late) missed refresh {}: ", miss.refresh)), "{miss:?}");
     let text = words(&session.msg(&["why-late", "--window", &window.0.to_string(), "-n", "1"]));
     assert!(text.contains("s ago: window") && text.lines().count() == 1, "{text}");
-    let unknown = Request::WhyLate { target: Some(Target::Window(WindowId(77))), limit: 1 };
+    let unknown = Request::WhyLate { target: Some(OutputOrWindow::Window(WindowId(77))), limit: 1 };
     assert_eq!(session.refused(unknown), format!("there is no window 77; there is {}", window.0));
 }
 
 #[test]
 fn pacing_changes_while_it_runs_for_an_output_and_for_a_window() {
-    let mut session = Session::start(&["--output", "640x480"]);
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("draw");
     let number = session.window("draw").window.0.to_string();
     assert!(session.msg(&["pacing", "HEADLESS-1", "vsync-late"]).status.success());
@@ -155,12 +156,12 @@ fn pacing_changes_while_it_runs_for_an_output_and_for_a_window() {
     assert!(session.msg(&["pacing", &number, "vsync"]).status.success());
     let window = wait("the window's pacing", || Some(session.window("draw")).filter(|w| w.pacing == Pacing::Vsync));
     assert_eq!((window.wish, window.reason.as_str()), (PacingWish::Vsync, "configured"));
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
 }
 
 #[test]
 fn injected_input_moves_the_pointer_and_the_window_under_it() {
-    let mut session = Session::start(&["--output", "640x480"]);
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("idle");
     // Wait, because the callback comes before light, and the pointer hits only windows on screen.
     wait("its first light", || {
@@ -189,8 +190,8 @@ fn injected_input_moves_the_pointer_and_the_window_under_it() {
 }
 
 #[test]
-fn a_frame_log_begins_and_ends_while_the_session_goes_on_and_becomes_a_trace() {
-    let session = Session::start(&["--output", "640x480"]);
+fn frame_log_is_started_and_stopped_at_run_time_and_converts_to_a_trace() {
+    let session = TestSession::start(&["--output", "640x480"]);
     let _program = session.shown("late");
     let directory = tempfile::tempdir().unwrap();
     let (log, trace) = (directory.path().join("log.jsonl"), directory.path().join("trace"));
@@ -224,7 +225,7 @@ struct Script {
 }
 
 impl Script {
-    fn start(session: &Session) -> Option<Self> {
+    fn start(session: &TestSession) -> Option<Self> {
         use std::io::BufRead;
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/events/follow.py");
         let socket = session.path("test.upbeat.sock");
@@ -255,15 +256,15 @@ impl Drop for Script {
 }
 
 #[test]
-fn a_script_of_thirty_lines_knows_what_there_is() {
-    let mut session = Session::start(&["--output", "640x480"]);
+fn script_of_thirty_lines_follows_the_windows() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let Some(mut script) = Script::start(&session) else { return };
     let text = include_str!("../../examples/events/follow.py");
     assert!(text.lines().skip_while(|line| !line.starts_with("import")).count() <= 30);
     let programs = [session.shown("draw"), session.shown("idle"), session.shown("draw")];
-    let mut agree = |session: &mut Session, what: &str| {
+    let mut agree = |session: &mut TestSession, what: &str| {
         wait(what, || {
-            let told = |window: upbeat_record::ipc::message::Window| {
+            let told = |window: upbeat_record::ipc::message::WindowInfo| {
                 serde_json::json!([window.window, window.title, window.focused, window.workspace])
             };
             let windows: Vec<_> = session.windows().into_iter().map(told).collect();
@@ -285,9 +286,9 @@ fn a_script_of_thirty_lines_knows_what_there_is() {
 }
 
 #[test]
-fn outputs_are_changed_and_what_cannot_be_is_said() {
-    let mut session = Session::start(&["--output", "640x480@144"]);
-    let output = |session: &mut Session| {
+fn output_changes_are_applied_and_impossible_changes_are_refused() {
+    let mut session = TestSession::start(&["--output", "640x480@144"]);
+    let output = |session: &mut TestSession| {
         let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
         outputs[0].clone()
     };

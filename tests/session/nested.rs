@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rustix::process::Signal;
 use tempfile::TempDir;
 use upbeat_record::ipc::message::input::InputEvent;
-use upbeat_record::ipc::message::{Output, Request, Response};
+use upbeat_record::ipc::message::{OutputInfo, Request, Response};
 
 use crate::client::COLOUR;
-use crate::session::{Session, run, wait};
+use crate::session::{TestSession, run, wait};
 
 /// The parent's output; the nested session's window is centred in it.
 const PARENT: [&str; 4] = ["--backend", "headless", "--output", "640x480"];
@@ -24,16 +24,16 @@ const KEY_LEFTMETA: u32 = 125;
 const BTN_LEFT: u32 = 272;
 const BTN_RIGHT: u32 = 273;
 
-fn pair() -> (Session, Session) {
-    let parent = Session::start(&PARENT);
-    let inner = Session::nested_in(&parent, &INNER);
+fn pair() -> (TestSession, TestSession) {
+    let parent = TestSession::start(&PARENT);
+    let inner = TestSession::nested_in(&parent, &INNER);
     (parent, inner)
 }
 
 /// A pair of sessions without opening animations, so that each place in a window is exact from its first frame on.
-fn still_pair() -> (Session, Session) {
-    let parent = Session::start_in(without_motion(), &PARENT);
-    let inner = Session::nested_in_directory(without_motion(), &parent, &INNER);
+fn still_pair() -> (TestSession, TestSession) {
+    let parent = TestSession::start_in(without_motion(), &PARENT);
+    let inner = TestSession::nested_in_directory(without_motion(), &parent, &INNER);
     (parent, inner)
 }
 
@@ -46,19 +46,19 @@ fn without_motion() -> TempDir {
 }
 
 #[track_caller]
-fn outputs(session: &mut Session) -> Vec<Output> {
+fn outputs(session: &mut TestSession) -> Vec<OutputInfo> {
     let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
     outputs
 }
 
 /// Waits until `done` is true of the only output of `session`.
 #[track_caller]
-fn wait_for_output(session: &mut Session, what: &str, done: impl Fn(&Output) -> bool) {
+fn wait_for_output(session: &mut TestSession, what: &str, done: impl Fn(&OutputInfo) -> bool) {
     wait(what, || outputs(session).first().is_some_and(&done).then_some(()));
 }
 
 #[track_caller]
-fn input(session: &mut Session, events: &[InputEvent]) {
+fn input(session: &mut TestSession, events: &[InputEvent]) {
     session.ask(Request::Input { events: events.to_vec() });
 }
 
@@ -76,17 +76,17 @@ fn moved((x, y): (f64, f64)) -> InputEvent {
 
 /// Pixels with the test client's colour in a screenshot.
 #[track_caller]
-fn coloured(session: &mut Session) -> usize {
+fn coloured(session: &mut TestSession) -> usize {
     session.picture(None).2.into_iter().filter(|pixel| *pixel == COLOUR).count()
 }
 
 #[test]
-fn a_client_in_a_window_in_a_window_is_seen_in_both() {
+fn client_of_a_nested_session_is_shown_in_both_sessions() {
     let (mut parent, mut inner) = pair();
     let output = outputs(&mut inner).remove(0);
     assert_eq!((output.name.as_str(), output.mode.width, output.mode.height), ("NESTED-1", 400, 300));
     let _program = inner.shown("draw");
-    inner.goes_on("draw");
+    inner.wait_for_new_frames("draw");
     for session in [&mut inner, &mut parent] {
         // Two cursors may cover parts of it: the parent's and the nested session's.
         wait("the client's picture", || (coloured(session) > 19_000).then_some(()));
@@ -97,15 +97,15 @@ fn a_client_in_a_window_in_a_window_is_seen_in_both() {
 }
 
 #[test]
-fn what_the_session_says_was_presented_is_what_its_parent_presented() {
+fn nested_presentation_times_match_the_parent() {
     let directory = tempfile::tempdir().unwrap();
     let paths = ["parent", "inner"].map(|name| directory.path().join(name));
     let log = |index: usize| ["--frame-log", paths[index].to_str().unwrap()];
-    let parent = Session::start(&[&PARENT[..], &log(0)].concat());
-    let mut inner = Session::nested_in(&parent, &[&INNER[..], &log(1)].concat());
+    let parent = TestSession::start(&[&PARENT[..], &log(0)].concat());
+    let mut inner = TestSession::nested_in(&parent, &[&INNER[..], &log(1)].concat());
     let program = inner.shown("draw");
     for _ in 0..6 {
-        inner.goes_on("draw");
+        inner.wait_for_new_frames("draw");
     }
     drop(program);
     assert!(inner.quit().0.success());
@@ -127,7 +127,7 @@ fn lights(log: &str) -> BTreeMap<u64, u64> {
 }
 
 #[test]
-fn keys_buttons_wheel_and_fingers_go_through_to_the_client() {
+fn keys_buttons_wheel_and_touch_are_forwarded_to_the_client() {
     let (mut parent, mut inner) = still_pair();
     let mut program = inner.shown("draw");
     wait("the client's picture", || (coloured(&mut parent) > 10_000).then_some(()));
@@ -145,11 +145,11 @@ fn keys_buttons_wheel_and_fingers_go_through_to_the_client() {
     input(&mut parent, &[InputEvent::TouchDown { finger: 1, x, y }, InputEvent::TouchUp { finger: 1 }]);
     program.wait_for("touch 107 47");
     program.wait_for("touch up");
-    inner.goes_on("draw");
+    inner.wait_for_new_frames("draw");
 }
 
 #[test]
-fn keys_that_are_held_when_the_parent_takes_the_keyboard_away_are_released() {
+fn held_keys_are_released_when_the_parent_takes_keyboard_focus() {
     let (mut parent, inner) = pair();
     let mut program = inner.program("draw");
     program.wait_for("focus");
@@ -160,7 +160,7 @@ fn keys_that_are_held_when_the_parent_takes_the_keyboard_away_are_released() {
 }
 
 #[test]
-fn a_window_of_another_size_is_an_output_of_another_mode() {
+fn resizing_the_window_changes_the_mode_of_the_output() {
     let (mut parent, mut inner) = pair();
     let _program = inner.shown("draw");
     wait("the client's picture", || (coloured(&mut parent) > 10_000).then_some(()));
@@ -169,7 +169,7 @@ fn a_window_of_another_size_is_an_output_of_another_mode() {
     input(&mut parent, &[moved((corner.0 + 60.0, corner.1 + 40.0))]);
     input(&mut parent, &[button(BTN_RIGHT, false), key(KEY_LEFTMETA, false)]);
     wait_for_output(&mut inner, "the new mode", |output| (output.mode.width, output.mode.height) == (460, 340));
-    inner.goes_on("draw");
+    inner.wait_for_new_frames("draw");
     let (width, height, _) = inner.picture(None);
     assert_eq!((width, height), (460, 340));
     wait("the parent to show it", || {
@@ -180,15 +180,15 @@ fn a_window_of_another_size_is_an_output_of_another_mode() {
 
 #[test]
 fn the_session_ends_with_its_last_window() {
-    let parent = &mut Session::start(&PARENT);
-    let mut inner = Session::nested_in(parent, &[INNER, INNER].concat());
+    let parent = &mut TestSession::start(&PARENT);
+    let mut inner = TestSession::nested_in(parent, &[INNER, INNER].concat());
     let _program = inner.shown("draw");
     let names: Vec<String> = outputs(&mut inner).into_iter().map(|output| output.name).collect();
     assert_eq!(names, ["NESTED-1", "NESTED-2"]);
     let close = [key(KEY_LEFTALT, true), key(KEY_F4, true), key(KEY_F4, false), key(KEY_LEFTALT, false)];
     input(parent, &close);
     wait("one output to go", || (outputs(&mut inner).len() == 1).then_some(()));
-    inner.goes_on("draw");
+    inner.wait_for_new_frames("draw");
     wait("the other window to be focused", || parent.windows().iter().any(|window| window.focused).then_some(()));
     input(parent, &close);
     let (status, complaints) = inner.end_of_nested();
@@ -197,7 +197,7 @@ fn the_session_ends_with_its_last_window() {
 }
 
 #[test]
-fn a_session_whose_parent_dies_ends_and_says_why() {
+fn nested_session_ends_with_a_message_when_its_parent_dies() {
     let (parent, mut inner) = pair();
     let program = inner.shown("draw");
     parent.signal(Signal::KILL);
@@ -208,20 +208,20 @@ fn a_session_whose_parent_dies_ends_and_says_why() {
 }
 
 #[test]
-fn a_window_that_nobody_sees_is_an_output_that_is_off_and_comes_back() {
+fn hidden_window_turns_its_output_off_until_it_is_visible_again() {
     let (mut parent, mut inner) = pair();
     let _program = inner.shown("draw");
-    inner.goes_on("draw");
-    let power = |parent: &mut Session, on| parent.ask(Request::SetPower { output: "HEADLESS-1".to_owned(), on });
+    inner.wait_for_new_frames("draw");
+    let power = |parent: &mut TestSession, on| parent.ask(Request::SetPower { output: "HEADLESS-1".to_owned(), on });
     power(&mut parent, false);
     wait_for_output(&mut inner, "the output to go dark", |output| !output.on);
     power(&mut parent, true);
     wait_for_output(&mut inner, "the output to come back", |output| output.on);
-    inner.goes_on("draw");
+    inner.wait_for_new_frames("draw");
 }
 
 #[test]
-fn a_parent_that_is_not_there_is_named() {
+fn missing_parent_compositor_is_named_in_the_error() {
     let output = run(&["--backend", "nested", "--", "true"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();

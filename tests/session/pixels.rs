@@ -5,7 +5,7 @@ use upbeat_bench::report::BenchReport;
 use crate::session::run;
 
 #[test]
-fn recorded_pixels_and_presentation_times_tell_the_same() {
+fn recorded_pixels_agree_with_presentation_times() {
     let options = "--pacing auto --load flat --windows 1 --output 640x480@60 --duration 0.5 --verify 2 --json";
     let arguments: Vec<&str> = ["bench", "latency"].into_iter().chain(options.split(' ')).collect();
     let output = run(&arguments);

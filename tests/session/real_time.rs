@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::session::{Session, wait};
+use crate::session::{TestSession, wait};
 
 const ORDINARY: u32 = 0;
 const ROUND_ROBIN: u32 = 2;
@@ -17,18 +17,18 @@ fn class(process: u32) -> Option<u32> {
 }
 
 /// Whether this user may use a real-time class.
-fn somebody_may() -> bool {
+fn is_permitted() -> bool {
     let asked = Command::new("chrt").args(["--rr", "1", "true"]).output();
     asked.is_ok_and(|output| output.status.success())
 }
 
-fn session(config: &Path, directory: tempfile::TempDir) -> Session {
-    Session::running(directory, &["--config", config.to_str().unwrap()], &["sleep", "20"])
+fn session(config: &Path, directory: tempfile::TempDir) -> TestSession {
+    TestSession::running(directory, &["--config", config.to_str().unwrap()], &["sleep", "20"])
 }
 
 #[test]
-fn the_main_thread_is_in_the_real_time_class_as_long_as_the_configuration_says_so_and_nobody_that_it_starts() {
-    if !somebody_may() {
+fn only_the_main_thread_is_real_time_and_only_if_configured() {
+    if !is_permitted() {
         eprintln!("skipped: this user may not use a real-time class");
         return;
     }

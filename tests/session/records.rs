@@ -2,7 +2,7 @@
 
 use upbeat_record::recording::StreamReader;
 
-use crate::session::{Session, run};
+use crate::session::{TestSession, run};
 
 #[test]
 fn each_output_has_a_recording_of_its_own() {
@@ -12,9 +12,9 @@ fn each_output_has_a_recording_of_its_own() {
     let outputs = ["--output", "320x200", "--output", "320x200"];
     let arguments: Vec<&str> =
         outputs.into_iter().chain(["--record", &paths[0], "--record-stream", &paths[1]]).collect();
-    let mut session = Session::start(&arguments);
+    let mut session = TestSession::start(&arguments);
     let program = session.shown("draw");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     drop(program);
     assert!(session.quit().0.success());
     for output in ["HEADLESS-1", "HEADLESS-2"] {
@@ -36,9 +36,9 @@ fn each_output_has_a_recording_of_its_own() {
 fn the_frame_log_names_outputs_and_windows() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("frames.jsonl");
-    let mut session = Session::start(&["--output", "320x200", "--frame-log", path.to_str().unwrap()]);
+    let mut session = TestSession::start(&["--output", "320x200", "--frame-log", path.to_str().unwrap()]);
     let program = session.shown("draw");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     let number = session.window("draw").window.0;
     drop(program);
     assert!(session.quit().0.success());
@@ -52,7 +52,7 @@ fn the_frame_log_names_outputs_and_windows() {
 }
 
 #[test]
-fn a_frame_log_that_cannot_be_written_is_named() {
+fn frame_log_that_cannot_be_written_is_named_in_the_error() {
     let output = run(&["--frame-log", "/no/such/log", "--", "true"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();

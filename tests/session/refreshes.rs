@@ -9,7 +9,7 @@ use upbeat_record::ipc::message::{Request, Response};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 use crate::client::UNKNOWN;
-use crate::session::{Session, wait};
+use crate::session::{TestSession, wait};
 
 /// So fast that the timing of an output at rest is soon unknown.
 const OUTPUT: [&str; 2] = ["--output", "320x200@480"];
@@ -24,26 +24,26 @@ const SUPER: u32 = 125;
 const O: u32 = 24;
 
 /// A session that writes a frame log.
-fn logged(outputs: usize) -> Session {
+fn logged(outputs: usize) -> TestSession {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("frames.jsonl").to_str().unwrap().to_owned();
     let arguments: Vec<&str> = OUTPUT.repeat(outputs).into_iter().chain(["--frame-log", &log]).collect();
-    Session::start_in(directory, &arguments)
+    TestSession::start_in(directory, &arguments)
 }
 
-fn point(session: &mut Session, x: f64, y: f64) {
+fn point(session: &mut TestSession, x: f64, y: f64) {
     session.ask(Request::Input { events: vec![InputEvent::PointerMove { x, y }] });
 }
 
 /// The lines of the frame log.
-struct Log(Vec<Value>);
+struct FrameLogLines(Vec<Value>);
 
-impl Log {
-    fn of(session: Session) -> Self {
+impl FrameLogLines {
+    fn of(session: TestSession) -> Self {
         let (status, directory) = session.quit();
         assert!(status.success());
         let text = std::fs::read_to_string(directory.path().join("frames.jsonl")).unwrap();
-        Log(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+        FrameLogLines(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
 
     fn lines(&self, kind: &str) -> impl Iterator<Item = &Value> {
@@ -52,7 +52,7 @@ impl Log {
 
     /// Asserts that no content was chosen for a refresh far ahead.
     #[track_caller]
-    fn nothing_lies_far_ahead(&self) {
+    fn assert_no_latch_far_ahead(&self) {
         assert!(self.lines("output").count() > 0);
         for frame in self.lines("output") {
             let ahead = refreshes(frame, "latched", "present");
@@ -62,7 +62,7 @@ impl Log {
 
     /// Asserts that the first frame of the window called `name` did not wait for a refresh far ahead.
     #[track_caller]
-    fn is_shown_soon(&self, name: &str) {
+    fn assert_shown_soon(&self, name: &str) {
         let window = &self.lines("window-name").find(|line| line["app_id"] == name).expect("the window name")["window"];
         let first = self.lines("client").find(|line| line["window"] == *window && line["presented"].is_u64());
         let first = first.expect("a presented frame of the window");
@@ -72,7 +72,7 @@ impl Log {
 
     /// Asserts the same of the first frame after `asked`.
     #[track_caller]
-    fn answers(&self, asked: Instant) {
+    fn assert_answered_soon(&self, asked: Instant) {
         let after = |frame: &&Value| frame["latched"].as_u64() >= Some(asked.as_nanos());
         let first = self.lines("output").find(after).expect("a frame");
         let interval = first["interval"].as_i64().unwrap();
@@ -88,7 +88,7 @@ fn refreshes(frame: &Value, from: &str, to: &str) -> i64 {
 }
 
 #[test]
-fn an_output_at_rest_answers_while_the_cursor_moves_on_another() {
+fn idle_output_shows_a_new_window_while_the_cursor_moves_on_another_output() {
     let mut session = logged(2);
     point(&mut session, WIDTH * 1.5, 100.0);
     std::thread::sleep(UNKNOWN);
@@ -98,29 +98,29 @@ fn an_output_at_rest_answers_while_the_cursor_moves_on_another() {
     // Windows open on the output with the pointer.
     point(&mut session, WIDTH * 0.5, 100.0);
     let _program = session.shown("draw");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     assert_eq!(session.window("draw").output.as_deref(), Some("HEADLESS-1"));
-    let log = Log::of(session);
-    log.nothing_lies_far_ahead();
-    log.is_shown_soon("draw");
+    let log = FrameLogLines::of(session);
+    log.assert_no_latch_far_ahead();
+    log.assert_shown_soon("draw");
 }
 
 /// An output without a new frame for this long is at rest.
 const SEVERAL_REFRESHES: std::time::Duration = std::time::Duration::from_millis(100);
 
 #[test]
-fn a_window_opens_and_keys_are_answered_after_thousands_of_commits_that_nobody_sees() {
+fn window_opens_and_keys_work_after_thousands_of_invisible_commits() {
     let mut session = logged(1);
     let mut roleless = session.shown("roleless");
     roleless.wait_for("done");
     let program = session.shown("draw");
-    session.goes_on("draw");
+    session.wait_for_new_frames("draw");
     // End the client, because its window would cause frames of its own.
     drop(program);
     wait("its end", || session.windows().is_empty().then_some(()));
     let keys = [(SUPER, true), (O, true), (O, false), (SUPER, false)];
     let events = keys.map(|(key, pressed)| InputEvent::Key { key, pressed }).to_vec();
-    let frames = |session: &mut Session| {
+    let frames = |session: &mut TestSession| {
         let Response::Stats { outputs, .. } = session.ask(Request::Stats) else { panic!() };
         outputs[0].cadence.frames.total
     };
@@ -134,8 +134,8 @@ fn a_window_opens_and_keys_are_answered_after_thousands_of_commits_that_nobody_s
     let asked = MonotonicClock.now();
     session.ask(Request::Input { events });
     wait("the overview", || (frames(&mut session) > before).then_some(()));
-    let log = Log::of(session);
-    log.nothing_lies_far_ahead();
-    log.is_shown_soon("draw");
-    log.answers(asked);
+    let log = FrameLogLines::of(session);
+    log.assert_no_latch_far_ahead();
+    log.assert_shown_soon("draw");
+    log.assert_answered_soon(asked);
 }

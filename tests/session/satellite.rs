@@ -35,12 +35,12 @@ stream.recv(1)
 
 const HELLO: &[u8] = b"hello";
 
-struct X11 {
+struct SatelliteSession {
     directory: TempDir,
     process: Child,
 }
 
-impl X11 {
+impl SatelliteSession {
     /// A session with the stand-in and a fake Xwayland of this version. Its command writes its `DISPLAY` to a file.
     fn start(version: &str, environment: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().unwrap();
@@ -59,7 +59,7 @@ impl X11 {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-        X11 { directory, process }
+        SatelliteSession { directory, process }
     }
 
     fn display(&self) -> String {
@@ -91,7 +91,7 @@ impl X11 {
     }
 }
 
-impl Drop for X11 {
+impl Drop for SatelliteSession {
     fn drop(&mut self) {
         if self.process.try_wait().is_ok_and(|ended| ended.is_none()) {
             self.end();
@@ -113,8 +113,8 @@ fn hello(stream: &mut UnixStream) {
 }
 
 #[test]
-fn the_first_connection_starts_the_satellite_and_another_one_after_it_has_ended() {
-    let mut session = X11::start("24.1.6", &[]);
+fn connection_starts_the_satellite_also_after_the_last_one_has_ended() {
+    let mut session = SatelliteSession::start("24.1.6", &[]);
     let (display, path) = (session.display(), session.socket());
     assert!(display.starts_with(':'), "{display}");
     assert!(session.version().contains(&format!("X11: {display}\n")), "{}", session.version());
@@ -137,8 +137,8 @@ fn the_first_connection_starts_the_satellite_and_another_one_after_it_has_ended(
 }
 
 #[test]
-fn one_that_ends_at_once_is_not_started_in_a_loop() {
-    let session = X11::start("24.1.6", &[("BAD", "1")]);
+fn satellite_that_fails_at_once_is_restarted_with_a_growing_delay() {
+    let session = SatelliteSession::start("24.1.6", &[("BAD", "1")]);
     let path = session.socket();
     let begin = Instant::now();
     let _waits = UnixStream::connect(path).unwrap();
@@ -149,9 +149,9 @@ fn one_that_ends_at_once_is_not_started_in_a_loop() {
 }
 
 #[test]
-fn where_xwayland_is_too_old_programs_are_told_of_no_display() {
+fn outdated_xwayland_leaves_display_unset() {
     // Programs must not see the `DISPLAY` that the session itself was started with, either.
-    let session = X11::start("22.1.9", &[("DISPLAY", ":77")]);
+    let session = SatelliteSession::start("22.1.9", &[("DISPLAY", ":77")]);
     assert_eq!(session.display(), "none");
     assert!(session.version().contains("X11: none: Xwayland is version 22.1"), "{}", session.version());
 }

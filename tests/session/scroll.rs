@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::frame_pacing::build;
-use super::session::Session;
+use super::session::TestSession;
 
 /// Seconds for which a view moves.
 pub const SECONDS: u32 = 3;
@@ -11,7 +11,7 @@ pub const SECONDS: u32 = 3;
 const TILES: u32 = 8;
 
 #[test]
-fn a_c_client_is_woken_for_what_it_renders_and_for_little_else() {
+fn c_client_wakes_up_to_render_and_rarely_otherwise() {
     let directory = tempfile::tempdir().unwrap();
     let Some(program) = build(&directory, "scroll") else {
         eprintln!("skipped: cc, make, wayland-scanner and wayland-protocols are needed");
@@ -19,7 +19,7 @@ fn a_c_client_is_woken_for_what_it_renders_and_for_little_else() {
     };
     let config = directory.path().join("config.toml");
     std::fs::write(&config, "[scroll]\nviews = true\n").unwrap();
-    let session = Session::start(&["--output", "640x480", "--config", config.to_str().unwrap()]);
+    let session = TestSession::start(&["--output", "640x480", "--config", config.to_str().unwrap()]);
     let output = Command::new(program)
         .arg(TILES.to_string())
         .env("XDG_RUNTIME_DIR", session.directory.path())
@@ -72,7 +72,7 @@ fn a_moving_view_is_rendered_and_never_seen_blank() {
 }
 
 #[test]
-fn every_way_to_scroll_has_figures_of_all_keys() {
+fn every_scroll_mode_reports_all_figures() {
     let recording = concat!("touch=", env!("CARGO_MANIFEST_DIR"), "/tests/data/input/touch_ep0430_scroll2.csv");
     let report = bench(&["--input", recording, "--input", "wheel", "--seconds", "1", "--record"]);
     let runs = report["runs"].as_array().unwrap();

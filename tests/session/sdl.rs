@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::session::Session;
+use super::session::TestSession;
 
 pub const FRAMES: u32 = 90;
 
@@ -31,7 +31,7 @@ fn build(out: &Path) -> bool {
 }
 
 /// The output of a program in a session.
-fn run(session: &Session, program: &Path) -> String {
+fn run(session: &TestSession, program: &Path) -> String {
     let output = Command::new(program)
         .arg(FRAMES.to_string())
         .env("XDG_RUNTIME_DIR", session.directory.path())
@@ -45,7 +45,7 @@ fn run(session: &Session, program: &Path) -> String {
 }
 
 /// Counts of a run with the patch, of [`FRAMES`] frames.
-pub struct Counts {
+pub struct SdlCounts {
     /// Frames that were bound to a refresh.
     pub bound: u32,
     /// Frames that were presented.
@@ -55,13 +55,13 @@ pub struct Counts {
 }
 
 /// Runs the program without and with the patch; `None` if it cannot be built.
-pub fn counts() -> Option<Counts> {
+pub fn counts() -> Option<SdlCounts> {
     let directory = tempfile::tempdir().unwrap();
     if !build(directory.path()) {
         return None;
     }
     let log = directory.path().join("frames.jsonl");
-    let session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+    let session = TestSession::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
     // "90 frames in 1.6 s"
     let plain = run(&session, &directory.path().join("plain"));
     assert!(plain.starts_with(&format!("{FRAMES} frames")) && !plain.contains("bound"), "{plain}");
@@ -72,11 +72,11 @@ pub fn counts() -> Option<Counts> {
     let [bound, seen, _] = numbers[..] else { panic!("{paced}") };
     let (_, _directory) = session.quit();
     let waits = std::fs::read_to_string(&log).unwrap().matches("had to be shown first").count();
-    Some(Counts { bound, seen, waits })
+    Some(SdlCounts { bound, seen, waits })
 }
 
 #[test]
-fn a_program_of_sdl_draws_ahead_with_a_patch_of_a_few_lines() {
-    let Some(Counts { bound, seen, .. }) = counts() else { return };
+fn patched_sdl_program_draws_ahead() {
+    let Some(SdlCounts { bound, seen, .. }) = counts() else { return };
     assert!(bound >= FRAMES - 2 && seen > 0, "{bound} bound, {seen} seen");
 }

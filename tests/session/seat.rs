@@ -6,13 +6,13 @@ use wayland_client::protocol::{
 };
 use wayland_client::{Connection, Dispatch, QueueHandle, WEnum};
 
-use super::client::{Client, say};
+use super::client::{RoleClient, say};
 
 fn way(pressed: bool) -> &'static str {
     if pressed { "down" } else { "up" }
 }
 
-impl Dispatch<WlSeat, ()> for Client {
+impl Dispatch<WlSeat, ()> for RoleClient {
     fn event(_: &mut Self, seat: &WlSeat, event: wl_seat::Event, _: &(), _: &Connection, handle: &QueueHandle<Self>) {
         if let wl_seat::Event::Capabilities { capabilities: WEnum::Value(has) } = event {
             // Our seat always has all three capabilities, so they are read once.
@@ -24,7 +24,7 @@ impl Dispatch<WlSeat, ()> for Client {
     }
 }
 
-impl Dispatch<WlKeyboard, ()> for Client {
+impl Dispatch<WlKeyboard, ()> for RoleClient {
     fn event(_: &mut Self, _: &WlKeyboard, event: wl_keyboard::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         match event {
             wl_keyboard::Event::Key { key, state: WEnum::Value(state), .. } => {
@@ -36,7 +36,7 @@ impl Dispatch<WlKeyboard, ()> for Client {
     }
 }
 
-impl Dispatch<WlPointer, ()> for Client {
+impl Dispatch<WlPointer, ()> for RoleClient {
     fn event(_: &mut Self, _: &WlPointer, event: wl_pointer::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         match event {
             wl_pointer::Event::Enter { surface_x, surface_y, .. } => say(&format!("pointer {surface_x} {surface_y}")),
@@ -49,7 +49,7 @@ impl Dispatch<WlPointer, ()> for Client {
     }
 }
 
-impl Dispatch<WlTouch, ()> for Client {
+impl Dispatch<WlTouch, ()> for RoleClient {
     fn event(_: &mut Self, _: &WlTouch, event: wl_touch::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         match event {
             wl_touch::Event::Down { x, y, .. } => say(&format!("touch {x} {y}")),

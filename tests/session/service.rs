@@ -5,7 +5,7 @@ use std::os::unix::net::UnixDatagram;
 use crate::session::{PATIENCE, upbeat};
 
 #[test]
-fn the_service_manager_hears_when_clients_can_connect() {
+fn service_manager_is_notified_when_clients_can_connect() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
@@ -26,7 +26,7 @@ fn the_service_manager_hears_when_clients_can_connect() {
 }
 
 #[test]
-fn programs_find_that_the_session_is_wayland_and_ours() {
+fn programs_get_the_session_type_and_desktop_name() {
     let directory = tempfile::tempdir().unwrap();
     let script = r#"echo "$XDG_SESSION_TYPE $XDG_CURRENT_DESKTOP ${DISPLAY-none}" > "$XDG_RUNTIME_DIR/found""#;
     let found = |config: &str| {
@@ -72,7 +72,7 @@ fn a_session_without_a_seat_says_how_to_get_one() {
 }
 
 #[test]
-fn options_that_monitors_cannot_fulfil_are_named() {
+fn options_without_effect_on_drm_are_named_in_the_error() {
     let said = refused(&["--backend", "drm", "--output", "640x480"]);
     assert!(said.contains("--output") && said.contains("[[output]]"), "{said}");
     let said = refused(&["--backend", "drm", "--record", "somewhere"]);

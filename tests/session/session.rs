@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use tempfile::TempDir;
-use upbeat_record::ipc::message::{Request, Response, Window, WindowStats};
-use upbeat_record::ipc::{Client, ClientError};
+use upbeat_record::ipc::message::{Request, Response, WindowInfo, WindowStats};
+use upbeat_record::ipc::{IpcClient, IpcClientError};
 
 /// Timeout for an expected event: far longer than it takes on any machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 const STEP: Duration = Duration::from_millis(20);
 
-pub struct Session {
+pub struct TestSession {
     pub directory: TempDir,
     process: Child,
     /// A connection to the private socket, open since the session was up.
-    pub client: Client,
+    pub client: IpcClient,
 }
 
 /// A client process in a session. It is killed on drop.
-pub struct Program {
+pub struct ClientProcess {
     process: Child,
     says: BufReader<ChildStdout>,
     /// Lines read so far, for the message of a test that times out.
@@ -63,7 +63,7 @@ fn readable(pipe: &ChildStdout) -> bool {
     poll(&mut pipes, Some(&step)).is_ok_and(|ready| ready > 0)
 }
 
-impl Session {
+impl TestSession {
     pub fn start(arguments: &[&str]) -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), arguments)
     }
@@ -84,8 +84,8 @@ impl Session {
         }
         let process = command.spawn().unwrap();
         let path = directory.path().join("test.upbeat.sock");
-        let client = wait("the session", || Client::connect(&path).ok());
-        Session { directory, process, client }
+        let client = wait("the session", || IpcClient::connect(&path).ok());
+        TestSession { directory, process, client }
     }
 
     /// A session with trace logging into `log`.
@@ -94,33 +94,33 @@ impl Session {
         let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test"]);
         let process = command.args(arguments).env("UPBEAT_LOG", "trace").stderr(log).spawn().unwrap();
         let path = directory.path().join("test.upbeat.sock");
-        let client = wait("the session", || Client::connect(&path).ok());
-        Session { directory, process, client }
+        let client = wait("the session", || IpcClient::connect(&path).ok());
+        TestSession { directory, process, client }
     }
 
     /// A session with additional environment variables.
-    pub fn told(environment: &[(&str, &Path)], arguments: &[&str]) -> Self {
+    pub fn with_environment(environment: &[(&str, &Path)], arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test"]);
         let process = command.args(arguments).envs(environment.iter().copied()).spawn().unwrap();
         let path = directory.path().join("test.upbeat.sock");
-        let client = wait("the session", || Client::connect(&path).ok());
-        Session { directory, process, client }
+        let client = wait("the session", || IpcClient::connect(&path).ok());
+        TestSession { directory, process, client }
     }
 
     /// A session in a window of `parent`. Its errors go to its file `stderr`.
-    pub fn nested_in(parent: &Session, arguments: &[&str]) -> Self {
+    pub fn nested_in(parent: &TestSession, arguments: &[&str]) -> Self {
         Self::nested_in_directory(tempfile::tempdir().unwrap(), parent, arguments)
     }
 
-    pub fn nested_in_directory(directory: TempDir, parent: &Session, arguments: &[&str]) -> Self {
+    pub fn nested_in_directory(directory: TempDir, parent: &TestSession, arguments: &[&str]) -> Self {
         let complaints = std::fs::File::create(directory.path().join("stderr")).unwrap();
         let mut command = upbeat(directory.path(), arguments);
         command.args(["--socket", "test"]).env("WAYLAND_DISPLAY", parent.path("test")).stderr(complaints);
         let process = command.spawn().unwrap();
         let path = directory.path().join("test.upbeat.sock");
-        let client = wait("the nested session", || Client::connect(&path).ok());
-        Session { directory, process, client }
+        let client = wait("the nested session", || IpcClient::connect(&path).ok());
+        TestSession { directory, process, client }
     }
 
     pub fn pid(&self) -> u32 {
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Starts a client in `role`.
-    pub fn program(&self, role: &str) -> Program {
+    pub fn program(&self, role: &str) -> ClientProcess {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "client_program", "--nocapture", "--test-threads=1"])
             .env("XDG_RUNTIME_DIR", self.directory.path())
@@ -144,11 +144,11 @@ impl Session {
             .spawn()
             .unwrap();
         let says = BufReader::new(process.stdout.take().unwrap());
-        Program { process, says, said: Vec::new() }
+        ClientProcess { process, says, said: Vec::new() }
     }
 
     /// Starts a client in `role`, and waits until it is shown.
-    pub fn shown(&self, role: &str) -> Program {
+    pub fn shown(&self, role: &str) -> ClientProcess {
         let mut program = self.program(role);
         program.wait_for("shown");
         program
@@ -164,25 +164,25 @@ impl Session {
 
     #[track_caller]
     pub fn ask(&mut self, request: Request) -> Response {
-        self.client.ask(request).unwrap()
+        self.client.request(request).unwrap()
     }
 
     #[track_caller]
     pub fn refused(&mut self, request: Request) -> String {
-        match self.client.ask(request) {
-            Err(ClientError::Refused(sentence)) => sentence,
+        match self.client.request(request) {
+            Err(IpcClientError::Refused(sentence)) => sentence,
             other => panic!("the request should have been refused: {other:?}"),
         }
     }
 
     #[track_caller]
-    pub fn windows(&mut self) -> Vec<Window> {
+    pub fn windows(&mut self) -> Vec<WindowInfo> {
         let Response::Windows { windows } = self.ask(Request::Windows) else { panic!() };
         windows
     }
 
     #[track_caller]
-    pub fn window(&mut self, app_id: &str) -> Window {
+    pub fn window(&mut self, app_id: &str) -> WindowInfo {
         self.windows().into_iter().find(|window| window.app_id == app_id).expect("its window")
     }
 
@@ -200,7 +200,7 @@ impl Session {
 
     /// Waits until more frames of `app_id` are presented.
     #[track_caller]
-    pub fn goes_on(&mut self, app_id: &str) {
+    pub fn wait_for_new_frames(&mut self, app_id: &str) {
         let before = self.frames(app_id);
         wait("new frames", || (self.frames(app_id) >= before + 10).then_some(()));
     }
@@ -211,7 +211,7 @@ impl Session {
         let path = self.path("picture.png");
         let request = Request::Screenshot { output: output.map(str::to_owned), path: path.clone() };
         // Retry, because an output without a first frame refuses a screenshot.
-        let response = wait("a picture", || self.client.ask(request.clone()).ok());
+        let response = wait("a picture", || self.client.request(request.clone()).ok());
         let Response::Screenshot { width, height, .. } = response else { panic!() };
         let file = BufReader::new(std::fs::File::open(path).unwrap());
         let mut reader = png::Decoder::new(file).read_info().unwrap();
@@ -242,14 +242,14 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for TestSession {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-impl Program {
+impl ClientProcess {
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
@@ -284,7 +284,7 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for ClientProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

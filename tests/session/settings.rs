@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use upbeat_record::ipc::message::{Request, Response};
 use upbeat_timing::pacing::PacingWish;
 
-use crate::session::{Session, run, upbeat, wait};
+use crate::session::{TestSession, run, upbeat, wait};
 
 const FIRST: &str = r##"
 background = "#ff0000"
@@ -22,21 +22,21 @@ app-id = "idle"
 pacing = "vsync"
 "##;
 
-fn corner(session: &mut Session) -> u32 {
+fn corner(session: &mut TestSession) -> u32 {
     // Take the last pixel, because the pointer is at the first.
     session.picture(Some("HEADLESS-1")).2.pop().unwrap()
 }
 
-fn start() -> (Session, std::path::PathBuf) {
+fn start() -> (TestSession, std::path::PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config.toml");
     std::fs::write(&path, FIRST).unwrap();
-    let session = Session::start_in(directory, &["--config", path.to_str().unwrap()]);
+    let session = TestSession::start_in(directory, &["--config", path.to_str().unwrap()]);
     (session, path)
 }
 
 #[test]
-fn what_it_says_is_in_force_from_the_start() {
+fn configuration_applies_from_the_start() {
     let (mut session, _) = start();
     let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
     let told: Vec<_> = outputs.iter().map(|o| (o.mode.to_string(), o.geometry.x, o.geometry.y, o.wish)).collect();
@@ -50,7 +50,7 @@ fn what_it_says_is_in_force_from_the_start() {
 }
 
 #[test]
-fn a_change_counts_when_the_file_is_read_again_and_a_mistake_changes_nothing() {
+fn reload_applies_changes_and_an_invalid_file_changes_nothing() {
     let (mut session, path) = start();
     let _program = session.shown("draw");
     std::fs::write(&path, FIRST.replace("#ff0000", "#0000ff").replace("\"vsync-late\"", "\"just-in-time\"")).unwrap();
@@ -70,7 +70,7 @@ fn a_change_counts_when_the_file_is_read_again_and_a_mistake_changes_nothing() {
 }
 
 #[test]
-fn a_keymap_that_does_not_exist_is_said() {
+fn missing_keymap_is_reported() {
     let (mut session, path) = start();
     std::fs::write(&path, format!("{FIRST}\n[keyboard]\nlayout = \"nowhere\"\n")).unwrap();
     let sentence = session.refused(Request::Reload);
@@ -80,7 +80,7 @@ fn a_keymap_that_does_not_exist_is_said() {
 }
 
 #[test]
-fn a_name_that_leads_to_no_file_keeps_a_session_from_starting_and_a_file_that_is_wrong_does_not() {
+fn missing_configuration_prevents_the_start_and_an_invalid_one_does_not() {
     let missing = run(&["--config", "/no/such/config.toml", "--", "true"]);
     assert_eq!(missing.status.code(), Some(1));
     let text = String::from_utf8(missing.stderr).unwrap();
@@ -112,14 +112,14 @@ fn a_first_start_says_where_it_is_and_writes_a_file_to_start_from_once() {
 }
 
 #[test]
-fn what_is_saved_counts_without_being_asked_for() {
+fn saved_configuration_is_reloaded_automatically() {
     let (mut session, path) = start();
     std::fs::write(&path, FIRST.replace("#ff0000", "#0000ff")).unwrap();
     wait("the colour", || (corner(&mut session) == 0x00_00_ff).then_some(()));
 }
 
 #[test]
-fn what_is_to_start_starts_with_its_variables_and_what_is_missing_is_named() {
+fn startup_programs_get_their_environment_and_missing_programs_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let (path, mark) = (directory.path().join("config.toml"), directory.path().join("mark"));
     let line = format!("printf %s \\\"$MARK on $WAYLAND_DISPLAY\\\" > {0}.new; mv {0}.new {0}", mark.display());

@@ -33,7 +33,7 @@ fn every_frame_of_every_policy_is_shown_or_counted_as_discarded() {
 }
 
 #[test]
-fn a_load_that_does_not_exist_is_named() {
+fn missing_load_is_named_in_the_error() {
     let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))
         .args(["bench", "smoothness", "--load", "Z", "--frames", "10"])
         .output()

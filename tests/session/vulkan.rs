@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::session::{Session, wait};
+use super::session::{TestSession, wait};
 
 /// Mesa's CPU driver for Vulkan.
 const LAVAPIPE: &str = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
@@ -53,7 +53,7 @@ impl Built {
     }
 
     /// Runs a program in a session until it ends, with or without the layer; returns its output and the layer's.
-    fn run(&self, session: &Session, has_layer: bool, program: &Path, arguments: &[&str]) -> String {
+    fn run(&self, session: &TestSession, has_layer: bool, program: &Path, arguments: &[&str]) -> String {
         let output = Command::new(program)
             .args(arguments)
             .env("XDG_RUNTIME_DIR", session.directory.path())
@@ -78,14 +78,14 @@ fn numbers(said: &str, start: &str) -> Vec<u32> {
 }
 
 #[test]
-fn a_program_that_knows_nothing_of_us_binds_its_frames_to_refreshes() {
+fn unmodified_program_with_the_layer_binds_frames_to_refreshes() {
     let Some(built) = Built::build() else { return };
     let Ok(cube) = which("vkcube-wayland") else {
         eprintln!("skipped: vulkan-tools is needed");
         return;
     };
     let log = built.path("frames.jsonl");
-    let session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+    let session = TestSession::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
     let said = built.run(&session, true, &cube, &["--c", &FRAMES.to_string()]);
     // "120 presents, 119 bound, 117 seen, 110 of them at their refresh, 1 discarded, 16666667 ns a refresh"
     let [presents, bound, seen, _, _, refresh] = numbers(&said, "upbeat layer: ")[..] else { panic!("{said}") };
@@ -100,7 +100,7 @@ fn a_program_that_knows_nothing_of_us_binds_its_frames_to_refreshes() {
 }
 
 /// Counts of a program that uses `VK_GOOGLE_display_timing`, of [`FRAMES`] frames.
-pub struct Timed {
+pub struct DisplayTimingCounts {
     /// Frames drawn for a predicted time.
     pub predicted: u32,
     /// Frames whose presentation time the program received.
@@ -110,12 +110,12 @@ pub struct Timed {
 }
 
 /// Runs the program with the layer and without it; `None` if it cannot be built.
-pub fn timed() -> Option<Timed> {
+pub fn timed() -> Option<DisplayTimingCounts> {
     let built = Built::build()?;
     let costs = built.path("costs.csv");
     let rows: String = (0..FRAMES).map(|frame| format!("{frame},1.0,0.5\n")).collect();
     std::fs::write(&costs, format!("frame,cpu_ms,gpu_ms\n{rows}")).unwrap();
-    let session = Session::start(&["--output", "640x480"]);
+    let session = TestSession::start(&["--output", "640x480"]);
     let run = |has_layer, every| {
         let arguments = [costs.to_str().unwrap(), "0", every];
         let said = built.run(&session, has_layer, &built.path("out/sample"), &arguments);
@@ -127,12 +127,12 @@ pub fn timed() -> Option<Timed> {
     let (predicted, told, apart, refresh) = run(true, "2");
     assert_eq!(refresh, REFRESH);
     assert_eq!(run(false, "2"), (0, 0, 0, 0));
-    Some(Timed { predicted, told, apart })
+    Some(DisplayTimingCounts { predicted, told, apart })
 }
 
 #[test]
-fn a_program_is_told_when_its_frames_are_seen_and_may_wish_when() {
-    let Some(Timed { predicted, told, apart }) = timed() else { return };
+fn display_timing_reports_presentation_times_and_honours_desired_times() {
+    let Some(DisplayTimingCounts { predicted, told, apart }) = timed() else { return };
     assert!(predicted >= FRAMES - 2 && told > 0 && apart <= told, "{predicted} {told} {apart}");
 }
 

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use serde_json::Value;
 
 use super::OUTPUT;
-use super::session::{Session, installed};
+use super::session::{ThirdPartySession, installed};
 
 const TYPED: &str = "time";
 // Places in the page, which fills the screen.
@@ -49,34 +49,34 @@ user_pref("app.normandy.enabled", false);
 user_pref("network.captive-portal-service.enabled", false);
 "#;
 
-fn titles(session: &Session) -> Vec<String> {
+fn titles(session: &ThirdPartySession) -> Vec<String> {
     let answer: Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
     let windows = answer["windows"].as_array().cloned().unwrap_or_default();
     windows.iter().filter_map(|window| window["title"].as_str().map(str::to_owned)).collect()
 }
 
 #[track_caller]
-pub fn wait_for(session: &Session, said: &str) {
+pub fn wait_for(session: &ThirdPartySession, said: &str) {
     session.wait(said, || titles(session).iter().any(|title| title.contains(said)).then_some(()));
 }
 
-fn input(session: &Session, words: &[&str]) {
+fn input(session: &ThirdPartySession, words: &[&str]) {
     session.message(&[&["input"], words].concat());
 }
 
-fn to(session: &Session, (x, y): (u32, u32)) {
+fn to(session: &ThirdPartySession, (x, y): (u32, u32)) {
     input(session, &["move", &x.to_string(), &y.to_string()]);
 }
 
 /// Clicks without checking the result.
-pub fn click(session: &Session, at: (u32, u32)) {
+pub fn click(session: &ThirdPartySession, at: (u32, u32)) {
     to(session, at);
     ["press", "release"].iter().for_each(|what| input(session, &["button", "left", what]));
 }
 
 /// Drags as a user does: moves on until the page reports the drag's start, and again until it reports the drag over its
 /// target.
-fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
+fn drag(session: &ThirdPartySession, from: (u32, u32), target: (u32, u32)) {
     to(session, from);
     input(session, &["button", "left", "press"]);
     let moves_on = |begin: (u32, u32), end: (u32, u32), until: &str| {
@@ -96,7 +96,7 @@ fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
 }
 
 /// Opens the page in the browser with the command line from `words`.
-pub fn open(session: &mut Session, words: &impl Fn(&Session, &str) -> Vec<String>) {
+pub fn open(session: &mut ThirdPartySession, words: &impl Fn(&ThirdPartySession, &str) -> Vec<String>) {
     let page = session.path("page.html");
     std::fs::write(&page, PAGE).unwrap();
     let home = session.path("home");
@@ -110,7 +110,7 @@ pub fn open(session: &mut Session, words: &impl Fn(&Session, &str) -> Vec<String
 }
 
 /// Command line of Chromium.
-pub fn chromium(session: &Session, page: &str) -> Vec<String> {
+pub fn chromium(session: &ThirdPartySession, page: &str) -> Vec<String> {
     let folder = format!("--user-data-dir={}", session.path("chromium").display());
     let mut words = vec!["chromium", "--ozone-platform=wayland", "--disable-gpu", "--no-first-run", "--kiosk"];
     words.extend(["--disable-background-networking", "--disable-component-update", "--disable-sync", &folder]);
@@ -120,7 +120,7 @@ pub fn chromium(session: &Session, page: &str) -> Vec<String> {
 }
 
 /// Command line of Firefox; it also writes a profile.
-pub fn firefox(session: &Session, page: &str) -> Vec<String> {
+pub fn firefox(session: &ThirdPartySession, page: &str) -> Vec<String> {
     let profile = session.path("firefox");
     std::fs::create_dir_all(&profile).unwrap();
     std::fs::write(profile.join("user.js"), FIREFOX_SETTINGS).unwrap();
@@ -128,11 +128,11 @@ pub fn firefox(session: &Session, page: &str) -> Vec<String> {
     ["firefox-esr", "--no-remote", "--kiosk", "--profile", profile, page].map(str::to_owned).to_vec()
 }
 
-fn try_out(name: &str, package: &str, words: impl Fn(&Session, &str) -> Vec<String>) {
+fn try_out(name: &str, package: &str, words: impl Fn(&ThirdPartySession, &str) -> Vec<String>) {
     if ![(name, package), ("wtype", "wtype")].iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start(name, OUTPUT, None);
+    let mut session = ThirdPartySession::start(name, OUTPUT, None);
     open(&mut session, &words);
     session.click(FIELD.0, FIELD.1);
     session.type_text(TYPED);
@@ -145,16 +145,16 @@ fn try_out(name: &str, package: &str, words: impl Fn(&Session, &str) -> Vec<Stri
     wait_for(&session, "chosen=two ");
     drag(&session, THING, BASKET);
     wait_for(&session, "dropped=it ");
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn chromium_is_typed_into_chosen_from_and_dragged_in() {
+fn chromium_handles_typing_lists_and_drag_and_drop() {
     try_out("chromium", "chromium", chromium);
 }
 
 #[test]
-fn firefox_is_typed_into_chosen_from_and_dragged_in() {
+fn firefox_handles_typing_lists_and_drag_and_drop() {
     try_out("firefox-esr", "firefox-esr", firefox);
 }

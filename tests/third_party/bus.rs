@@ -63,13 +63,13 @@ fn display_of_a_service(line: &str) -> Option<String> {
 }
 
 #[test]
-fn program_that_the_bus_starts_finds_the_session_that_the_bus_was_made_for() {
+fn service_started_by_the_bus_finds_the_session_of_that_bus() {
     let Some(found) = display_of_a_service("exec dbus-run-session -- $SESSION") else { return };
     assert_eq!(found, "wayland-bus");
 }
 
 #[test]
-fn bus_of_another_session_is_left_as_it_is() {
+fn bus_of_another_desktop_keeps_its_environment() {
     // The session is started in a terminal of another desktop, with that desktop's bus.
     let Some(found) = display_of_a_service("exec dbus-run-session -- sh -c '$SESSION; true'") else { return };
     assert_eq!(found, "none");

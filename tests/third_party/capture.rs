@@ -6,24 +6,24 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use crate::OUTPUT;
-use crate::session::{Session, installed};
+use crate::session::{ThirdPartySession, installed};
 use crate::vnc::Vnc;
 
 /// Fewest frames of a film in which something always moves.
 const LEAST_FRAMES: usize = 20;
 
 #[test]
-fn grim_takes_what_slurp_was_shown() {
+fn grim_captures_the_region_selected_in_slurp() {
     if ![("slurp", "slurp"), ("grim", "grim")].iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("slurp", OUTPUT, None);
+    let mut session = ThirdPartySession::start("slurp", OUTPUT, None);
     // Wait for its overlay, which takes the pointer from the moment it is on screen.
     session.spawn(&["slurp", "-b", "#336699ff"]);
     let everything = OUTPUT.0 as usize * OUTPUT.1 as usize;
     session.wait_for_picture("veil", |picture| picture.count(0x0033_6699) == everything);
     session.drag((100, 200), (400, 300));
-    session.left();
+    session.wait_for_exits();
     let said = session.traffic("slurp");
     let region = said.lines().find(|line| line.starts_with(|first: char| first.is_ascii_digit()));
     let region = region.unwrap_or_else(|| panic!("no region: {said}")).to_owned();
@@ -40,12 +40,12 @@ fn grim_takes_what_slurp_was_shown() {
 }
 
 #[test]
-fn wf_recorder_begins_on_a_still_screen_and_its_frames_are_in_order() {
+fn wf_recorder_starts_on_a_still_screen_and_records_in_order() {
     let tools = [("wf-recorder", "wf-recorder"), ("ffprobe", "ffmpeg"), ("weston-simple-shm", "weston")];
     if !tools.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("wf-recorder", OUTPUT, None);
+    let mut session = ThirdPartySession::start("wf-recorder", OUTPUT, None);
     let film = session.path("film.mkv");
     let film = film.to_str().unwrap();
     // Start on a still screen.
@@ -68,12 +68,12 @@ fn wf_recorder_begins_on_a_still_screen_and_its_frames_are_in_order() {
 }
 
 #[test]
-fn wayvnc_shows_the_screen_and_a_click_through_it_arrives() {
+fn wayvnc_shows_the_screen_and_forwards_a_click() {
     let tools = [("wayvnc", "wayvnc"), ("foot", "foot"), ("grim", "grim")];
     if !tools.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("wayvnc", OUTPUT, None);
+    let mut session = ThirdPartySession::start("wayvnc", OUTPUT, None);
     session.spawn(&["foot", "-o", "cursor.blink=no", "cat"]);
     let port = free_port();
     let config = session.path("config");
@@ -96,7 +96,7 @@ fn wayvnc_shows_the_screen_and_a_click_through_it_arrives() {
     };
     session.wait("the press", || heard(", 272, 1)"));
     session.wait("the release", || heard(", 272, 0)"));
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 

@@ -3,13 +3,13 @@
 use rustix::process::Signal;
 
 use super::OUTPUT;
-use super::session::{Session, installed};
+use super::session::{ThirdPartySession, installed};
 
 /// Bytes; far more than a pipe holds.
 const LARGE: usize = 10_000_000;
 
 /// Copies `text`. The selection exists until the program, listed as `sh`, ends.
-fn copy(session: &mut Session, options: &str, text: &str) {
+fn copy(session: &mut ThirdPartySession, options: &str, text: &str) {
     let path = session.path("copied");
     std::fs::write(&path, text).unwrap();
     let script = format!("exec wl-copy --foreground --type text/plain {options} < {}", path.display());
@@ -18,18 +18,18 @@ fn copy(session: &mut Session, options: &str, text: &str) {
 
 /// Waits until `text` can be pasted.
 #[track_caller]
-fn pasted(session: &Session, options: &[&str], text: &str) {
+fn pasted(session: &ThirdPartySession, options: &[&str], text: &str) {
     let words = [&["wl-paste", "--no-newline", "--type", "text/plain"], options].concat();
     let is_there = || session.succeeds(&words).then(|| session.run(&words)).filter(|pasted| pasted == text).map(drop);
     session.wait("the copied text", is_there);
 }
 
 #[test]
-fn ten_megabytes_go_through_and_a_source_that_is_killed_leaves_nothing() {
+fn ten_megabytes_are_pasted_and_a_killed_source_clears_the_clipboard() {
     if !installed("wl-copy", "wl-clipboard") {
         return;
     }
-    let mut session = Session::start("clipboard", OUTPUT, None);
+    let mut session = ThirdPartySession::start("clipboard", OUTPUT, None);
     let large: String =
         (0_u32..).flat_map(|number| format!("{number}\n").into_bytes()).map(char::from).take(LARGE).collect();
     copy(&mut session, "", &large);
@@ -37,16 +37,16 @@ fn ten_megabytes_go_through_and_a_source_that_is_killed_leaves_nothing() {
     assert!(!session.succeeds(&["wl-paste", "--primary"]), "the primary selection must be empty");
     session.signal("sh", Signal::KILL);
     session.wait("an empty clipboard", || (!session.succeeds(&["wl-paste", "--list-types"])).then_some(()));
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn the_primary_selection_is_another_and_whoever_watches_hears_of_each() {
+fn primary_selection_is_separate_and_each_copy_is_watched() {
     if !installed("wl-copy", "wl-clipboard") {
         return;
     }
-    let mut session = Session::start("clipboard-watch", OUTPUT, None);
+    let mut session = ThirdPartySession::start("clipboard-watch", OUTPUT, None);
     let heard = session.path("heard");
     let append = format!("cat >> {0}; echo >> {0}", heard.display());
     session.spawn(&["wl-paste", "--watch", "sh", "-c", &append]);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::session::{Session, installed};
-use super::{OUTPUT, Picture};
+use super::session::{ThirdPartySession, installed};
+use super::{OUTPUT, ScreenPicture};
 
 /// Height of the bar, in pixels.
 const BAR: u32 = 30;
@@ -14,25 +14,25 @@ const BAR: u32 = 30;
 const NAME: &str = "HEADLESS-1";
 
 /// Starts a session if all of these programs, each with its Debian package, are installed.
-fn begin(name: &str, programs: &[(&str, &str)]) -> Option<Session> {
+fn begin(name: &str, programs: &[(&str, &str)]) -> Option<ThirdPartySession> {
     let tools = [("grim", "grim"), ("wtype", "wtype")];
     let are_there = tools.iter().chain(programs).all(|(program, package)| installed(program, package));
-    are_there.then(|| Session::start(name, OUTPUT, None))
+    are_there.then(|| ThirdPartySession::start(name, OUTPUT, None))
 }
 
-fn answer(session: &Session, what: &str) -> Value {
+fn answer(session: &ThirdPartySession, what: &str) -> Value {
     serde_json::from_str(&session.message(&[what])).unwrap()
 }
 
 /// Size of the only window.
-fn size(session: &Session) -> Option<(u64, u64)> {
+fn size(session: &ThirdPartySession) -> Option<(u64, u64)> {
     let answer = answer(session, "windows");
     let geometry = answer["windows"].get(0)?["geometry"].clone();
     Some((geometry["width"].as_u64()?, geometry["height"].as_u64()?))
 }
 
 /// Writes a configuration file for a program; returns its path.
-fn write(session: &Session, name: &str, text: &str) -> String {
+fn write(session: &ThirdPartySession, name: &str, text: &str) -> String {
     let path = session.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, text).unwrap();
@@ -40,7 +40,7 @@ fn write(session: &Session, name: &str, text: &str) -> String {
 }
 
 #[test]
-fn waybar_takes_its_zone_and_lists_windows() {
+fn waybar_reserves_its_exclusive_zone_and_lists_windows() {
     let Some(mut session) = begin("waybar", &[("waybar", "waybar"), ("foot", "foot")]) else { return };
     let bar = format!(
         r#"{{"layer": "top", "height": {BAR}, "modules-left": ["wlr/taskbar"],
@@ -60,7 +60,7 @@ fn waybar_takes_its_zone_and_lists_windows() {
     session.wait("room for the bar", || size(&session).filter(beside));
     session.wait("the window in the list", || session.traffic("waybar").contains("the listed window").then_some(()));
     session.linger();
-    session.still_runs();
+    session.assert_all_running();
     session.picture("bar");
     // A click on an entry of the list does the configured action, which is to close the window.
     session.click(60, BAR / 2);
@@ -69,7 +69,7 @@ fn waybar_takes_its_zone_and_lists_windows() {
 }
 
 #[test]
-fn waybar_shows_what_a_script_hears_of_the_session() {
+fn waybar_shows_session_events_from_a_script() {
     let programs = [("waybar", "waybar"), ("foot", "foot"), ("python3", "python3")];
     let Some(mut session) = begin("waybar-events", &programs) else { return };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/events/waybar.py");
@@ -84,7 +84,7 @@ fn waybar_shows_what_a_script_hears_of_the_session() {
     let socket = session.private_socket();
     let environment = [("UPBEAT_SOCKET", socket.as_str())];
     session.spawn_in(&["waybar", "--config", &config, "--style", &style], &environment);
-    let module = |picture: &Picture| picture.count(0x00ff_00ff);
+    let module = |picture: &ScreenPicture| picture.count(0x00ff_00ff);
     let alone = std::cell::Cell::new(0);
     session.wait_for_picture("the module", |picture| {
         alone.set(module(picture));
@@ -95,20 +95,20 @@ fn waybar_shows_what_a_script_hears_of_the_session() {
     session.wait_for_picture("the title", |picture| module(picture) > 3 * alone);
     session.message(&["workspace", "4"]);
     session.wait_for_picture("another workspace", |picture| module(picture) < 3 * alone);
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn swaybg_lies_below_everything_and_fills_the_screen() {
+fn swaybg_fills_the_screen_below_all_windows() {
     let Some(mut session) = begin("swaybg", &[("swaybg", "swaybg"), ("foot", "foot")]) else { return };
     session.spawn(&["swaybg", "--color", "#336699"]);
-    let blue = |picture: &Picture| picture.count(0x0033_6699);
+    let blue = |picture: &ScreenPicture| picture.count(0x0033_6699);
     let all = (OUTPUT.0 * OUTPUT.1) as usize;
     session.wait_for_picture("wallpaper", |picture| blue(picture) == all);
     session.spawn(&["foot", "-o", "initial-window-size-pixels=400x300", "cat"]);
     session.wait_for_picture("window", |picture| (all / 2..all - 100_000).contains(&blue(picture)));
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
@@ -133,17 +133,17 @@ fn launches(name: &str, package: &str, command: &[&str], more: &[(&str, &str)]) 
     session.message(&["input", "key", "enter"]);
     session.wait("the started program", || started.exists().then_some(()));
     // The launcher exits, and may leave its last events unread.
-    session.left();
+    session.wait_for_exits();
     session.end();
 }
 
 #[test]
-fn fuzzel_is_typed_into_and_starts_a_program() {
+fn fuzzel_starts_the_program_that_is_typed() {
     launches("fuzzel", "fuzzel", &["fuzzel", "--no-icons"], &[]);
 }
 
 #[test]
-fn wofi_is_typed_into_and_starts_a_program() {
+fn wofi_starts_the_program_that_is_typed() {
     launches("wofi", "wofi", &["wofi", "--show", "drun"], &[]);
 }
 
@@ -164,23 +164,23 @@ fn mako_shows_a_notification() {
     session.spawn(&["dbus-run-session", "--", "sh", "-c", script]);
     let shown = session.wait_for_picture("notification", |picture| picture.count(0x0000_ff00) > 5_000);
     assert!(shown.content() < (OUTPUT.0 * OUTPUT.1 / 4) as usize, "the notification is small");
-    session.still_runs();
+    session.assert_all_running();
     // The bus ends with mako.
     let process = std::fs::read_to_string(session.path("mako")).unwrap();
     session.run(&["kill", process.trim()]);
-    session.left();
+    session.wait_for_exits();
     session.end();
 }
 
 /// The output's mode, geometry and scale; `None` if the output is disabled.
-fn output(session: &Session) -> Option<(String, Value, f64)> {
+fn output(session: &ThirdPartySession) -> Option<(String, Value, f64)> {
     let answer = answer(session, "outputs");
     let output = answer["outputs"].get(0)?.clone();
     Some((output["mode"].as_str()?.to_owned(), output["geometry"].clone(), output["scale"].as_f64()?))
 }
 
 #[test]
-fn wlr_randr_sets_mode_scale_and_place_and_takes_the_output_out_and_back() {
+fn wlr_randr_sets_mode_scale_and_position_and_disables_and_enables_the_output() {
     let Some(session) = begin("wlr-randr", &[("wlr-randr", "wlr-randr")]) else { return };
     let randr = |words: &[&str]| session.run(&[&["wlr-randr"], words].concat());
     let listed = randr(&[]);
@@ -213,7 +213,7 @@ const QUARTERS: [u32; 4] = [0x00ff_0000, 0x0000_ff00, 0x0000_00ff, 0x00ff_ffff];
 const SIDE: usize = 64;
 
 /// Writes an asymmetric image, so that a flip or rotation would be noticed.
-fn wallpaper(session: &Session) -> String {
+fn wallpaper(session: &ThirdPartySession) -> String {
     let path = session.path("wallpaper.png");
     let mut encoder = png::Encoder::new(std::fs::File::create(&path).unwrap(), SIDE as u32, SIDE as u32);
     encoder.set_color(png::ColorType::Rgb);
@@ -224,7 +224,7 @@ fn wallpaper(session: &Session) -> String {
 }
 
 #[test]
-fn wlr_randr_turns_an_output_and_grim_sees_it_upright() {
+fn wlr_randr_transforms_an_output_and_grim_captures_it_upright() {
     let programs = [("wlr-randr", "wlr-randr"), ("swaybg", "swaybg")];
     let Some(mut session) = begin("wlr-randr-turns", &programs) else { return };
     session.spawn(&["swaybg", "--image", &wallpaper(&session), "--mode", "stretch"]);
@@ -244,7 +244,7 @@ fn wlr_randr_turns_an_output_and_grim_sees_it_upright() {
         let listed = session.run(&["wlr-randr"]);
         assert!(listed.contains(&format!("Transform: {transform}")), "{listed}");
     }
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
@@ -259,6 +259,6 @@ fn kanshi_applies_its_profile() {
         let is_turned = geometry["width"] == OUTPUT.1 / 2 && geometry["height"] == OUTPUT.0 / 2;
         (scale == 2.0 && geometry["x"] == 10 && geometry["y"] == 20 && is_turned).then_some(())
     });
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }

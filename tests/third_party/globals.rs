@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::OUTPUT;
-use super::session::{Parent, Session, installed};
+use super::session::{ParentCompositor, ThirdPartySession, installed};
 
 /// A CPU renderer, because a GPU adds globals that do not belong to the backend.
 const RENDERER: &str = "pixman";
@@ -25,7 +25,7 @@ fn global(line: &str) -> Option<String> {
 }
 
 #[track_caller]
-fn compare(session: Session, backend: &str) {
+fn compare(session: ThirdPartySession, backend: &str) {
     let found = listed(&session.run(&["wayland-info"]));
     session.end();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/third_party/globals").join(backend);
@@ -42,24 +42,24 @@ fn compare(session: Session, backend: &str) {
 #[test]
 fn headless() {
     if installed("wayland-info", "wayland-utils") {
-        compare(Session::start("globals-headless", OUTPUT, Some(RENDERER)), "headless");
+        compare(ThirdPartySession::start("globals-headless", OUTPUT, Some(RENDERER)), "headless");
     }
 }
 
 #[test]
 fn nested() {
     if installed("wayland-info", "wayland-utils") {
-        compare(start_in(Parent::Upbeat, "globals-nested"), "nested");
+        compare(start_in(ParentCompositor::Upbeat, "globals-nested"), "nested");
     }
 }
 
 #[test]
 fn x11() {
     if installed("wayland-info", "wayland-utils") && installed("Xvfb", "xvfb") {
-        compare(start_in(Parent::Xvfb, "globals-x11"), "x11");
+        compare(start_in(ParentCompositor::Xvfb, "globals-x11"), "x11");
     }
 }
 
-fn start_in(parent: Parent, name: &str) -> Session {
-    Session::start_in_with(parent, name, OUTPUT, &["--renderer", RENDERER])
+fn start_in(parent: ParentCompositor, name: &str) -> ThirdPartySession {
+    ThirdPartySession::start_in_with(parent, name, OUTPUT, &["--renderer", RENDERER])
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::OUTPUT;
-use super::session::{Session, installed};
+use super::session::{ThirdPartySession, installed};
 
 /// A command for swayidle that appends `word` to a file.
 fn says(word: &str, path: &Path) -> String {
@@ -15,15 +15,15 @@ fn lines(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn swayidle_hears_that_nobody_does_anything_and_that_somebody_does_also_under_a_lock() {
+fn swayidle_gets_idled_and_resumed_also_while_locked() {
     if ![("swayidle", "swayidle"), ("swaylock", "swaylock")].iter().all(|(name, of)| installed(name, of)) {
         return;
     }
-    let mut session = Session::start("swayidle", OUTPUT, None);
+    let mut session = ThirdPartySession::start("swayidle", OUTPUT, None);
     let heard = session.path("heard");
     let (idle, back) = (says("idle", &heard), says("back", &heard));
     session.spawn(&["swayidle", "-w", "-C", "/dev/null", "timeout", "1", &idle, "resume", &back]);
-    let hears = |session: &Session, count: usize| {
+    let hears = |session: &ThirdPartySession, count: usize| {
         session.wait("a word", || (lines(&heard).len() >= count).then_some(()));
     };
     hears(&session, 1);
@@ -35,16 +35,16 @@ fn swayidle_hears_that_nobody_does_anything_and_that_somebody_does_also_under_a_
     session.message(&["input", "key", "a"]);
     hears(&session, 4);
     assert_eq!(lines(&heard)[..4], ["idle", "back", "idle", "back"]);
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn a_film_keeps_the_screen_on_until_it_is_paused() {
+fn playing_film_inhibits_idle_until_it_is_paused() {
     if ![("swayidle", "swayidle"), ("mpv", "mpv")].iter().all(|(name, of)| installed(name, of)) {
         return;
     }
-    let mut session = Session::start("film", OUTPUT, None);
+    let mut session = ThirdPartySession::start("film", OUTPUT, None);
     let heard = session.path("heard");
     let film = "av://lavfi:testsrc=size=320x240:rate=30";
     session.spawn(&["mpv", "--no-config", "--vo=wlshm", "--ao=null", film]);
@@ -56,18 +56,18 @@ fn a_film_keeps_the_screen_on_until_it_is_paused() {
     assert_eq!(lines(&heard), [""; 0], "a playing film must inhibit idle");
     session.message(&["input", "key", "space"]);
     session.wait("a word", || (!lines(&heard).is_empty()).then_some(()));
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn wlsunset_is_told_that_memory_has_no_gamma_ramps_and_goes_on() {
+fn gamma_control_fails_on_a_virtual_output_and_wlsunset_goes_on() {
     if !installed("wlsunset", "wlsunset") {
         return;
     }
-    let mut session = Session::start("wlsunset", OUTPUT, None);
+    let mut session = ThirdPartySession::start("wlsunset", OUTPUT, None);
     session.spawn(&["wlsunset", "-l", "48.1", "-L", "11.6"]);
     session.wait("an answer", || session.traffic("wlsunset").contains(".failed()").then_some(()));
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }

@@ -3,7 +3,7 @@
 //! The tests read each program's own protocol log. Most of the programs draw all the time meanwhile.
 
 use super::OUTPUT;
-use super::session::{Session, installed};
+use super::session::{ThirdPartySession, installed};
 
 /// Part of the output that a window covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,22 +15,22 @@ enum Covers {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct FocusedWindow {
     x: i64,
     y: i64,
     width: i64,
     height: i64,
 }
 
-impl Window {
+impl FocusedWindow {
     /// The only window, if it is visible and focused.
-    fn of(session: &Session) -> Option<Self> {
+    fn of(session: &ThirdPartySession) -> Option<Self> {
         let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
         let window =
             answer["windows"].get(0).filter(|window| window["focused"] == true && window["visible"] == true)?;
         let [x, y, width, height] =
             ["x", "y", "width", "height"].map(|side| window["geometry"][side].as_i64().unwrap());
-        Some(Window { x, y, width, height }).filter(|window| window.width > 1 && window.height > 1)
+        Some(FocusedWindow { x, y, width, height }).filter(|window| window.width > 1 && window.height > 1)
     }
 
     fn covers(self) -> Covers {
@@ -45,13 +45,13 @@ fn reaches(name: &str, package: &str, command: &[&str], covers: Covers, key: Opt
     if !installed(command[0], package) {
         return;
     }
-    let mut session = Session::start(name, OUTPUT, None);
+    let mut session = ThirdPartySession::start(name, OUTPUT, None);
     session.spawn(command);
-    session.wait("a window", || Window::of(&session));
+    session.wait("a window", || FocusedWindow::of(&session));
     if let Some(key) = key {
         session.message(&["input", "key", key]);
     }
-    let window = session.wait("its size", || Window::of(&session).filter(|window| window.covers() == covers));
+    let window = session.wait("its size", || FocusedWindow::of(&session).filter(|window| window.covers() == covers));
     let (x, y) = (window.x + window.width / 2, window.y + window.height / 2);
     for x in [x - 5, x] {
         session.message(&["input", "move", &x.to_string(), &y.to_string()]);
@@ -64,7 +64,7 @@ fn reaches(name: &str, package: &str, command: &[&str], covers: Covers, key: Opt
             |line: &str| line.contains(interface) && line.contains(&format!(".{event}")) && !line.contains("->");
         session.wait(event, || session.traffic(command[0]).lines().any(heard).then_some(()));
     }
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 

@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal};
 
 use super::OUTPUT;
-use super::session::{Session, installed};
+use super::session::{ThirdPartySession, installed};
 
 /// Colour of swaylock's screen.
 const BLUE: u32 = 0x0000_00ff;
@@ -11,11 +11,11 @@ const BLUE: u32 = 0x0000_00ff;
 const SAID: usize = 500;
 
 #[test]
-fn swaylock_locks_is_killed_and_another_one_unlocks() {
+fn session_stays_locked_after_swaylock_is_killed_until_a_second_swaylock_unlocks() {
     if ![("grim", "grim"), ("foot", "foot"), ("swaylock", "swaylock")].iter().all(|(name, of)| installed(name, of)) {
         return;
     }
-    let mut session = Session::start("swaylock", OUTPUT, None);
+    let mut session = ThirdPartySession::start("swaylock", OUTPUT, None);
     session.spawn(&["foot", "sh", "-c", "while :; do seq 100; done"]);
     let everything = OUTPUT.0 as usize * OUTPUT.1 as usize;
     session.wait_for_picture("unlocked", |picture| picture.content() > everything / 10);
@@ -39,12 +39,12 @@ fn swaylock_locks_is_killed_and_another_one_unlocks() {
     // SIGUSR1 makes swaylock unlock, for authentication by another program.
     session.signal("swaylock", Signal::USR1);
     session.wait_for_picture("again", |picture| picture.count(BLUE) == 0 && picture.content() > everything / 10);
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 /// Process ids of swaylock in this session.
-fn lockers(session: &Session) -> Vec<Pid> {
+fn lockers(session: &ThirdPartySession) -> Vec<Pid> {
     let folder = session.path("");
     let folder = folder.to_string_lossy().into_owned();
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
@@ -59,11 +59,11 @@ fn lockers(session: &Session) -> Vec<Pid> {
 }
 
 #[test]
-fn the_locker_of_the_shortcut_keeps_the_process_that_checks_passwords() {
+fn locker_started_by_the_shortcut_keeps_its_password_process() {
     if !installed("swaylock", "swaylock") || !installed("wtype", "wtype") {
         return;
     }
-    let session = Session::start("lock-key", OUTPUT, None);
+    let session = ThirdPartySession::start("lock-key", OUTPUT, None);
     session.message(&["input", "key", "Super+Alt+l"]);
     // swaylock has two processes once it is up: a process that draws, and a process that only checks passwords.
     session.wait("two swaylock processes", || (lockers(&session).len() == 2).then_some(()));

@@ -28,8 +28,8 @@ mod toolkits;
 mod vnc;
 mod x11;
 
-use picture::Picture;
-use session::{Parent, Session, installed};
+use picture::ScreenPicture;
+use session::{ParentCompositor, ThirdPartySession, installed};
 
 /// The output's size. Windows are centred in it, so a click at its centre hits them.
 const OUTPUT: (u32, u32) = (1024, 768);
@@ -64,24 +64,24 @@ fn run(name: &str, renderer: Option<&str>, package: &str, command: &[&str], expe
     if !tools.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    try_out(Session::start(name, OUTPUT, renderer), command, expected);
+    try_out(ThirdPartySession::start(name, OUTPUT, renderer), command, expected);
 }
 
 /// Does the same in a session that is nested in another compositor.
-fn run_nested(parent: Parent, name: &str, package: &str, command: &[&str], expected: Expectation) {
+fn run_nested(parent: ParentCompositor, name: &str, package: &str, command: &[&str], expected: Expectation) {
     let outer = match parent {
-        Parent::Weston => ("weston", "weston"),
-        Parent::Sway => ("sway", "sway"),
-        Parent::Xvfb => ("Xvfb", "xvfb"),
-        Parent::Upbeat => ("grim", "grim"),
+        ParentCompositor::Weston => ("weston", "weston"),
+        ParentCompositor::Sway => ("sway", "sway"),
+        ParentCompositor::Xvfb => ("Xvfb", "xvfb"),
+        ParentCompositor::Upbeat => ("grim", "grim"),
     };
     let tools = [("grim", "grim"), ("wtype", "wtype"), outer, (command[0], package)];
     if tools.iter().all(|(program, package)| installed(program, package)) {
-        try_out(Session::start_in(parent, name, OUTPUT), command, expected);
+        try_out(ThirdPartySession::start_in(parent, name, OUTPUT), command, expected);
     }
 }
 
-fn try_out(mut session: Session, command: &[&str], expected: Expectation) {
+fn try_out(mut session: ThirdPartySession, command: &[&str], expected: Expectation) {
     let name = command[0];
     session.spawn(command);
     let first = session.wait_for_picture("first", |picture| {
@@ -92,7 +92,7 @@ fn try_out(mut session: Session, command: &[&str], expected: Expectation) {
         session.type_text(TEXT);
     }
     session.linger();
-    session.still_runs();
+    session.assert_all_running();
     if expected.typing == Typing::Echoes {
         session.wait_for_picture("typed", |picture| picture.differs(&first) >= TYPED_PIXELS);
     }
@@ -101,7 +101,7 @@ fn try_out(mut session: Session, command: &[&str], expected: Expectation) {
     assert!(last.colours() >= expected.colours, "{name}: {} colours", last.colours());
     if expected.typing == Typing::Leaves {
         session.type_text(TEXT);
-        session.left();
+        session.wait_for_exits();
     }
     session.end();
 }
@@ -150,7 +150,7 @@ macro_rules! runs_nested {
         #[test]
         fn $test() {
             let expected = Expectation { pixels: $pixels, colours: $colours, typing: Typing::$typing };
-            run_nested(Parent::$parent, stringify!($test), $package, &[$($word),+], expected);
+            run_nested(ParentCompositor::$parent, stringify!($test), $package, &[$($word),+], expected);
         }
     )*};
 }
@@ -174,25 +174,25 @@ runs_nested! {
     debug_assertions,
     ignore = "a slow compositor reads the client's CPU time late, when it draws the next frame"
 )]
-fn weston_simple_egl_is_seen_to_be_gated() {
+fn weston_simple_egl_is_classed_as_gated() {
     if !installed("weston-simple-egl", "weston") {
         return;
     }
-    let mut session = Session::start("gated", OUTPUT, None);
+    let mut session = ThirdPartySession::start("gated", OUTPUT, None);
     session.spawn_quietly(&["weston-simple-egl"]);
     session.wait_for_class("gated");
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 /// Number of open windows.
-fn windows(session: &Session) -> usize {
+fn windows(session: &ThirdPartySession) -> usize {
     let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
     answer["windows"].as_array().map_or(0, Vec::len)
 }
 
 #[test]
-fn several_of_them_share_a_screen() {
+fn several_programs_share_a_screen() {
     let programs = [
         ("foot", "foot"),
         ("weston-simple-shm", "weston"),
@@ -204,14 +204,14 @@ fn several_of_them_share_a_screen() {
     if !programs.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("several", OUTPUT, None);
-    let mut seen: Option<Picture> = None;
+    let mut session = ThirdPartySession::start("several", OUTPUT, None);
+    let mut seen: Option<ScreenPicture> = None;
     let commands = [["weston-simple-egl"].as_slice(), &["weston-flower"], &["weston-simple-shm"], &["foot", "cat"]];
     for (before_it, command) in commands.into_iter().enumerate() {
         session.spawn(command);
         // Ask the session, because the other windows move, so that the screen does not show whether a window was added.
         session.wait("its window", || (windows(&session) > before_it).then_some(()));
-        let before = seen.as_ref().map_or(0, Picture::content);
+        let before = seen.as_ref().map_or(0, ScreenPicture::content);
         seen = Some(session.wait_for_picture("first", |picture| picture.content() >= before.max(1)));
     }
     let seen = seen.expect("the pictures of four programs");
@@ -219,7 +219,7 @@ fn several_of_them_share_a_screen() {
     // at its first key.
     session.type_text(TEXT);
     session.linger();
-    session.still_runs();
+    session.assert_all_running();
     session.wait_for_picture("last", |picture| picture.differs(&seen) >= TYPED_PIXELS);
     session.end();
 }

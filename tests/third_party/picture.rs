@@ -2,19 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-type Colour = [u8; 3];
+type RgbPixel = [u8; 3];
 
 /// RGB pixels, row by row.
 #[derive(Clone, Debug)]
-pub struct Picture {
-    pixels: Vec<Colour>,
+pub struct ScreenPicture {
+    pixels: Vec<RgbPixel>,
     width: usize,
-    background: Colour,
+    background: RgbPixel,
 }
 
-impl Picture {
+impl ScreenPicture {
     /// Parses a binary PPM from `grim -t ppm`. `empty`: a capture without windows, for the background colour.
-    pub fn from_ppm(bytes: &[u8], empty: Option<&Picture>) -> Self {
+    pub fn from_ppm(bytes: &[u8], empty: Option<&ScreenPicture>) -> Self {
         let mut fields = bytes.splitn(4, |byte| byte.is_ascii_whitespace());
         let mut field = || std::str::from_utf8(fields.next().unwrap()).unwrap();
         assert_eq!(field(), "P6");
@@ -22,9 +22,9 @@ impl Picture {
         let height: usize = field().parse().unwrap();
         let body = fields.next().unwrap();
         let body = &body[body.len() - width * height * 3..];
-        let pixels: Vec<Colour> = body.chunks_exact(3).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        let pixels: Vec<RgbPixel> = body.chunks_exact(3).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
         let background = empty.map_or_else(|| most_frequent(&pixels), |empty| empty.background);
-        Picture { background, pixels, width }
+        ScreenPicture { background, pixels, width }
     }
 
     pub fn size(&self) -> (usize, usize) {
@@ -62,15 +62,15 @@ impl Picture {
     }
 
     /// Number of pixels that differ.
-    pub fn differs(&self, other: &Picture) -> usize {
+    pub fn differs(&self, other: &ScreenPicture) -> usize {
         self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a != b).count()
     }
 }
 
 /// The background colour of an empty screen. It is the most frequent colour, because any single pixel may belong to a
 /// cursor.
-fn most_frequent(pixels: &[Colour]) -> Colour {
-    let mut counts: HashMap<Colour, usize> = HashMap::new();
+fn most_frequent(pixels: &[RgbPixel]) -> RgbPixel {
+    let mut counts: HashMap<RgbPixel, usize> = HashMap::new();
     for pixel in pixels {
         *counts.entry(*pixel).or_default() += 1;
     }
@@ -78,7 +78,7 @@ fn most_frequent(pixels: &[Colour]) -> Colour {
 }
 
 /// A binary PPM, as grim writes it.
-fn ppm(width: usize, pixels: &[Colour]) -> Vec<u8> {
+fn ppm(width: usize, pixels: &[RgbPixel]) -> Vec<u8> {
     let header = format!("P6\n{width} {}\n255\n", pixels.len() / width);
     [header.as_bytes(), &pixels.concat()].concat()
 }
@@ -86,9 +86,12 @@ fn ppm(width: usize, pixels: &[Colour]) -> Vec<u8> {
 #[test]
 fn cursor_in_the_corner_is_not_taken_for_the_background() {
     let (screen, cursor, window) = ([29, 35, 48], [0, 0, 0], [255, 255, 255]);
-    let empty = Picture::from_ppm(&ppm(4, &[cursor, cursor, screen, screen, cursor, screen, screen, screen]), None);
+    let empty =
+        ScreenPicture::from_ppm(&ppm(4, &[cursor, cursor, screen, screen, cursor, screen, screen, screen]), None);
     assert_eq!((empty.content(), empty.colours()), (3, 1));
-    let full =
-        Picture::from_ppm(&ppm(4, &[cursor, window, window, window, window, window, window, screen]), Some(&empty));
+    let full = ScreenPicture::from_ppm(
+        &ppm(4, &[cursor, window, window, window, window, window, window, screen]),
+        Some(&empty),
+    );
     assert_eq!((full.content(), full.colours()), (7, 2), "the background colour must come from the empty screen");
 }

@@ -12,40 +12,40 @@ use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_v1:
 /// The evdev code of the left button.
 const BUTTON_LEFT: u32 = 0x110;
 
-pub struct Pointer {
-    queue: EventQueue<Deaf>,
+pub struct TestVirtualPointer {
+    queue: EventQueue<IgnoredEvents>,
     pointer: ZwlrVirtualPointerV1,
     extent: (u32, u32),
 }
 
-struct Deaf;
+struct IgnoredEvents;
 
-impl Pointer {
+impl TestVirtualPointer {
     /// Creates a pointer in the session at `socket`, whose outputs cover `extent`.
     pub fn connect(socket: &Path, extent: (u32, u32)) -> Self {
         let connection = Connection::from_socket(UnixStream::connect(socket).unwrap()).unwrap();
-        let (globals, mut queue) = registry_queue_init::<Deaf>(&connection).unwrap();
+        let (globals, mut queue) = registry_queue_init::<IgnoredEvents>(&connection).unwrap();
         let handle = queue.handle();
         let manager: ZwlrVirtualPointerManagerV1 = globals.bind(&handle, 1..=2, ()).unwrap();
         let pointer = manager.create_virtual_pointer(None, &handle, ());
-        queue.roundtrip(&mut Deaf).unwrap();
-        Pointer { queue, pointer, extent }
+        queue.roundtrip(&mut IgnoredEvents).unwrap();
+        TestVirtualPointer { queue, pointer, extent }
     }
 
     /// Moves to a place and clicks.
     pub fn click(&mut self, x: u32, y: u32) {
         self.pointer.motion_absolute(0, x, y, self.extent.0, self.extent.1);
         self.pointer.frame();
-        self.queue.roundtrip(&mut Deaf).unwrap();
+        self.queue.roundtrip(&mut IgnoredEvents).unwrap();
         for state in [ButtonState::Pressed, ButtonState::Released] {
             self.pointer.button(0, BUTTON_LEFT, state);
             self.pointer.frame();
-            self.queue.roundtrip(&mut Deaf).unwrap();
+            self.queue.roundtrip(&mut IgnoredEvents).unwrap();
         }
     }
 }
 
-impl Pointer {
+impl TestVirtualPointer {
     /// Moves to `from`, and from there to `to` with the button held.
     pub fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
         let steps = [(from, None), (from, Some(ButtonState::Pressed)), (to, None), (to, Some(ButtonState::Released))];
@@ -56,14 +56,14 @@ impl Pointer {
                 self.pointer.button(0, BUTTON_LEFT, state);
                 self.pointer.frame();
             }
-            self.queue.roundtrip(&mut Deaf).unwrap();
+            self.queue.roundtrip(&mut IgnoredEvents).unwrap();
         }
     }
 }
 
 macro_rules! ignore {
     ($($interface:ty, $data:ty);*) => {$(
-        impl Dispatch<$interface, $data> for Deaf {
+        impl Dispatch<$interface, $data> for IgnoredEvents {
             fn event(
                 _: &mut Self,
                 _: &$interface,

@@ -18,7 +18,7 @@ const PROGRAMS: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn a_frame_of_the_screen_comes_through_the_portal_as_it_is() {
+fn portal_delivers_a_frame_of_the_screen_unchanged() {
     if !PROGRAMS.iter().all(|(program, package)| installed(program, package)) {
         return;
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::picture::Picture;
-use super::pointer::Pointer;
+use super::picture::ScreenPicture;
+use super::pointer::TestVirtualPointer;
 
 /// Timeout for an expected event; long, since programs start slowly on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -31,7 +31,7 @@ const ERRORS: [&str; 5] = ["wl_display@1.error(", "wl_display#1.error(", UNREAD,
 
 /// The parent compositor of a nested session.
 #[derive(Clone, Copy, Debug)]
-pub enum Parent {
+pub enum ParentCompositor {
     /// With a kiosk shell, which gives the session its whole screen.
     Weston,
     /// With tiling: it reports no presentation for the first frames of a window.
@@ -41,7 +41,7 @@ pub enum Parent {
     Xvfb,
 }
 
-pub struct Session {
+pub struct ThirdPartySession {
     name: String,
     extent: (u32, u32),
     runtime: tempfile::TempDir,
@@ -50,9 +50,9 @@ pub struct Session {
     compositor: Child,
     parent: Option<(Child, tempfile::TempDir)>,
     programs: Vec<(String, Child)>,
-    pointer: Option<Pointer>,
+    pointer: Option<TestVirtualPointer>,
     /// Capture of the screen without windows.
-    empty: Option<Picture>,
+    empty: Option<ScreenPicture>,
     /// All programs have ended by themselves.
     is_left: bool,
     /// Process ids of programs that ran to their end and succeeded.
@@ -107,13 +107,13 @@ fn display_number(server: &mut Child) -> String {
     format!(":{}", line.trim())
 }
 
-impl Parent {
+impl ParentCompositor {
     /// Command line of the parent, with a screen that has room for a session of this size. A Wayland compositor listens
     /// on [`socket`](Self::socket).
     fn command(self, (width, height): (u32, u32), runtime: &Path) -> Command {
         let mut command;
         match self {
-            Parent::Weston => {
+            ParentCompositor::Weston => {
                 command = Command::new("weston");
                 command.args([
                     "--backend=headless",
@@ -125,12 +125,12 @@ impl Parent {
                 command.args([format!("--width={width}"), format!("--height={height}")]);
                 command.arg(format!("--socket={PARENT_SOCKET}"));
             }
-            Parent::Xvfb => {
+            ParentCompositor::Xvfb => {
                 command = Command::new("Xvfb");
                 command.args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")]);
             }
-            Parent::Sway => {
-                command = as_somebody("sway");
+            ParentCompositor::Sway => {
+                command = unprivileged_command("sway");
                 let config =
                     format!("default_border none\nxwayland disable\noutput * mode --custom {width}x{height}@60Hz\n");
                 let path = runtime.join("config");
@@ -142,7 +142,7 @@ impl Parent {
                     ("WLR_LIBINPUT_NO_DEVICES", "1"),
                 ]);
             }
-            Parent::Upbeat => {
+            ParentCompositor::Upbeat => {
                 command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
                 command.args(["--backend", "headless", "--socket", PARENT_SOCKET]);
                 command.args(["--output", &format!("{width}x{height}@60")]);
@@ -155,16 +155,16 @@ impl Parent {
     /// Its socket; `None` for an X server, which prints a display number.
     fn socket(self, runtime: &Path) -> Option<PathBuf> {
         match self {
-            Parent::Weston | Parent::Upbeat => Some(runtime.join(PARENT_SOCKET)),
-            Parent::Sway => Some(runtime.join(SWAY_SOCKET)),
-            Parent::Xvfb => None,
+            ParentCompositor::Weston | ParentCompositor::Upbeat => Some(runtime.join(PARENT_SOCKET)),
+            ParentCompositor::Sway => Some(runtime.join(SWAY_SOCKET)),
+            ParentCompositor::Xvfb => None,
         }
     }
 
     /// A runtime directory, owned by the user that runs the parent.
     fn runtime(self) -> tempfile::TempDir {
         let runtime = tempfile::tempdir().unwrap();
-        if matches!(self, Parent::Sway) && rustix::process::geteuid().is_root() {
+        if matches!(self, ParentCompositor::Sway) && rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(runtime.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         }
         runtime
@@ -172,7 +172,7 @@ impl Parent {
 }
 
 /// Command for a program that refuses to run as root.
-fn as_somebody(program: &str) -> Command {
+fn unprivileged_command(program: &str) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
     }
@@ -181,7 +181,7 @@ fn as_somebody(program: &str) -> Command {
     command
 }
 
-impl Session {
+impl ThirdPartySession {
     /// A session with one output of this size. `UPBEAT_RENDERER` is used if the test does not choose a renderer.
     pub fn start(name: &str, extent: (u32, u32), renderer: Option<&str>) -> Self {
         let chosen = std::env::var("UPBEAT_RENDERER").ok();
@@ -193,12 +193,12 @@ impl Session {
     }
 
     /// A session nested in another compositor.
-    pub fn start_in(parent: Parent, name: &str, extent: (u32, u32)) -> Self {
+    pub fn start_in(parent: ParentCompositor, name: &str, extent: (u32, u32)) -> Self {
         Self::start_in_with(parent, name, extent, &[])
     }
 
     /// A nested session with more command-line options.
-    pub fn start_in_with(parent: Parent, name: &str, extent: (u32, u32), options: &[&str]) -> Self {
+    pub fn start_in_with(parent: ParentCompositor, name: &str, extent: (u32, u32), options: &[&str]) -> Self {
         let (folder, runtime, parents) = (folder(name), tempfile::tempdir().unwrap(), parent.runtime());
         let mut command = parent.command(extent, parents.path());
         command.stdout(Stdio::piped()).stderr(File::create(folder.join("parent.log")).unwrap());
@@ -230,7 +230,7 @@ impl Session {
         compositor: Child,
         parent: Option<(Child, tempfile::TempDir)>,
     ) -> Self {
-        let session = Session {
+        let session = ThirdPartySession {
             name: name.to_owned(),
             extent,
             runtime,
@@ -351,27 +351,27 @@ impl Session {
     }
 
     /// Captures the screen with grim, and saves the picture in the test's directory.
-    pub fn picture(&self, name: &str) -> Picture {
+    pub fn picture(&self, name: &str) -> ScreenPicture {
         let output = self.finish(self.command("grim").args(["-t", "ppm", "-"]));
         assert!(output.status.success(), "grim: {}", String::from_utf8_lossy(&output.stderr));
         fs::write(self.folder.join(format!("{name}.ppm")), &output.stdout).unwrap();
-        Picture::from_ppm(&output.stdout, self.empty.as_ref())
+        ScreenPicture::from_ppm(&output.stdout, self.empty.as_ref())
     }
 
     /// Captures the screen until a picture is as expected.
     #[track_caller]
-    pub fn wait_for_picture(&self, name: &str, expected: impl Fn(&Picture) -> bool) -> Picture {
+    pub fn wait_for_picture(&self, name: &str, expected: impl Fn(&ScreenPicture) -> bool) -> ScreenPicture {
         self.wait(&format!("picture {name}"), || Some(self.picture(name)).filter(|picture| expected(picture)))
     }
 
     pub fn click(&mut self, x: u32, y: u32) {
         let (socket, extent) = (self.socket(), self.extent);
-        self.pointer.get_or_insert_with(|| Pointer::connect(&socket, extent)).click(x, y);
+        self.pointer.get_or_insert_with(|| TestVirtualPointer::connect(&socket, extent)).click(x, y);
     }
 
     pub fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
         let (socket, extent) = (self.socket(), self.extent);
-        self.pointer.get_or_insert_with(|| Pointer::connect(&socket, extent)).drag(from, to);
+        self.pointer.get_or_insert_with(|| TestVirtualPointer::connect(&socket, extent)).drag(from, to);
     }
 
     pub fn type_text(&self, text: &str) {
@@ -409,7 +409,7 @@ impl Session {
     }
 
     /// Asserts that the compositor and all programs are running.
-    pub fn still_runs(&mut self) {
+    pub fn assert_all_running(&mut self) {
         let compositor = self.compositor.try_wait().unwrap();
         assert!(compositor.is_none(), "{}: the compositor ended: {compositor:?}", self.name);
         for (name, program) in &mut self.programs {
@@ -428,7 +428,7 @@ impl Session {
 
     /// Waits until all programs have ended; asserts their success.
     #[track_caller]
-    pub fn left(&mut self) {
+    pub fn wait_for_exits(&mut self) {
         let started = Instant::now();
         for (name, program) in &mut self.programs {
             let ended = loop {
@@ -475,7 +475,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for ThirdPartySession {
     fn drop(&mut self) {
         self.stop();
     }

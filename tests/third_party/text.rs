@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::picture::Picture;
-use super::session::{Session, installed};
+use super::picture::ScreenPicture;
+use super::session::{ThirdPartySession, installed};
 use super::{OUTPUT, browsers};
 
 /// A GTK window that fills the screen, with an entry whose text is written to a file.
@@ -40,7 +40,7 @@ fn are_there(programs: &[(&str, &str)]) -> bool {
     TOOLS.iter().chain(programs).all(|(program, package)| installed(program, package))
 }
 
-fn write(session: &Session, name: &str, text: &str) -> PathBuf {
+fn write(session: &ThirdPartySession, name: &str, text: &str) -> PathBuf {
     let path = session.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, text).unwrap();
@@ -48,7 +48,7 @@ fn write(session: &Session, name: &str, text: &str) -> PathBuf {
 }
 
 /// Starts a program with a bus of its own, and with its configuration from the folder `config`.
-pub fn spawn_with_bus(session: &mut Session, program: &str) {
+pub fn spawn_with_bus(session: &mut ThirdPartySession, program: &str) {
     let bus = format!("unix:path={}", session.path("bus").display());
     session.spawn_quietly(&["dbus-daemon", "--session", "--nofork", "--address", &bus]);
     session.wait("the bus", || session.path("bus").exists().then_some(()));
@@ -62,7 +62,7 @@ pub fn spawn_with_bus(session: &mut Session, program: &str) {
 }
 
 /// Height of the only window, once the window is as wide as the screen.
-fn height(session: &Session) -> Option<u32> {
+fn height(session: &ThirdPartySession) -> Option<u32> {
     let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
     let geometry = &answer["windows"].get(0)?["geometry"];
     let is_wide = geometry["width"].as_u64()? == u64::from(OUTPUT.0);
@@ -70,8 +70,8 @@ fn height(session: &Session) -> Option<u32> {
 }
 
 /// A session with the GTK window, and the file with its text.
-fn with_field(name: &str) -> (Session, PathBuf) {
-    let mut session = Session::start(name, OUTPUT, None);
+fn with_field(name: &str) -> (ThirdPartySession, PathBuf) {
+    let mut session = ThirdPartySession::start(name, OUTPUT, None);
     let (script, written) = (write(&session, "field.py", FIELD), session.path("written"));
     session.spawn(&["/usr/bin/python3", script.to_str().unwrap(), written.to_str().unwrap()]);
     session.wait("the window", || height(&session).filter(|height| *height == OUTPUT.1));
@@ -82,7 +82,7 @@ const GTK: [(&str, &str); 2] =
     [("/usr/bin/python3", "python3"), ("/usr/lib/x86_64-linux-gnu/girepository-1.0/Gtk-4.0.typelib", "gir1.2-gtk-4.0")];
 
 /// Taps with one finger at these places, one after the other.
-fn touch(session: &Session, places: [(u32, u32); 3]) {
+fn touch(session: &ThirdPartySession, places: [(u32, u32); 3]) {
     for (x, y) in places {
         session.message(&["input", "touch", "down", "1", &x.to_string(), &y.to_string()]);
         session.message(&["input", "touch", "up", "1"]);
@@ -90,19 +90,19 @@ fn touch(session: &Session, places: [(u32, u32); 3]) {
 }
 
 /// Presses keys of the session's keyboard.
-pub fn type_keys(session: &Session, keys: &[&str]) {
+pub fn type_keys(session: &ThirdPartySession, keys: &[&str]) {
     for key in keys {
         session.message(&["input", "key", *key]);
     }
 }
 
 #[track_caller]
-fn says(session: &Session, written: &Path, text: &str) {
+fn says(session: &ThirdPartySession, written: &Path, text: &str) {
     session.wait(text, || (std::fs::read_to_string(written).ok()? == text).then_some(()));
 }
 
 #[test]
-fn squeekboard_comes_with_the_field_takes_its_room_and_types_what_is_touched() {
+fn squeekboard_appears_with_a_text_field_reserves_space_and_types() {
     if !are_there(&[GTK[0], GTK[1], ("squeekboard", "squeekboard")]) {
         return;
     }
@@ -118,12 +118,12 @@ fn squeekboard_comes_with_the_field_takes_its_room_and_types_what_is_touched() {
     touch(&session, [304, 350, 396].map(|key| (key, row)));
     says(&session, &written, "qwe");
     session.picture("typed");
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn wvkbd_takes_its_room_and_types_what_is_touched() {
+fn wvkbd_reserves_space_and_types() {
     if !are_there(&[GTK[0], GTK[1], ("wvkbd-mobintl", "wvkbd")]) {
         return;
     }
@@ -134,17 +134,17 @@ fn wvkbd_takes_its_room_and_types_what_is_touched() {
     session.picture("keyboard");
     touch(&session, [116, 193, 271].map(|key| (key, OUTPUT.1 - 180)));
     says(&session, &written, "qwe");
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() {
+fn fcitx5_composes_shows_candidates_and_commits_text() {
     let needed = [("fcitx5", "fcitx5"), ("/usr/share/fcitx5/inputmethod/anthy.conf", "fcitx5-anthy"), ("foot", "foot")];
     if !are_there(&needed) {
         return;
     }
-    let mut session = Session::start("fcitx5", OUTPUT, None);
+    let mut session = ThirdPartySession::start("fcitx5", OUTPUT, None);
     write(&session, "config/fcitx5/profile", PROFILE);
     write(&session, "config/fcitx5/config", "[Behavior]\nActiveByDefault=True\n");
     let written = session.path("written");
@@ -168,12 +168,12 @@ fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() 
     type_keys(&session, &["Return"]);
     let is_done = |line: &String| line == "にほんご\n" || line == "日本語\n";
     session.wait("the line", || std::fs::read_to_string(&written).ok().filter(is_done));
-    session.still_runs();
+    session.assert_all_running();
     // When the input method is killed, the terminal gets the keyboard at once.
     session.signal("fcitx5", rustix::process::Signal::KILL);
     type_keys(&session, &["a", "b", "Return"]);
     session.wait("the keyboard", || std::fs::read_to_string(&written).ok().filter(|lines| lines.ends_with("\nab\n")));
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
@@ -184,7 +184,7 @@ const NEXT_CLICK: Duration = Duration::from_secs(3);
 /// an event handler only with its next event. Without another key, a list that it draws after the last key would never
 /// be sent.
 #[track_caller]
-fn wait_for_list(session: &Session, name: &str, expected: impl Fn(&Picture) -> bool) -> Picture {
+fn wait_for_list(session: &ThirdPartySession, name: &str, expected: impl Fn(&ScreenPicture) -> bool) -> ScreenPicture {
     let heard = Cell::new(Instant::now());
     session.wait_for_picture(name, |picture| {
         let is_expected = expected(picture);
@@ -198,12 +198,12 @@ fn wait_for_list(session: &Session, name: &str, expected: impl Fn(&Picture) -> b
 }
 
 /// Composes text in a browser's field, which uses text-input-v3.
-fn is_composed_into(name: &'static str, words: impl Fn(&Session, &str) -> Vec<String>) {
+fn is_composed_into(name: &'static str, words: impl Fn(&ThirdPartySession, &str) -> Vec<String>) {
     let needed = [(name, name), ("fcitx5", "fcitx5"), ("/usr/share/fcitx5/inputmethod/anthy.conf", "fcitx5-anthy")];
     if !are_there(&needed) {
         return;
     }
-    let mut session = Session::start(&format!("{name}-composes"), OUTPUT, None);
+    let mut session = ThirdPartySession::start(&format!("{name}-composes"), OUTPUT, None);
     write(&session, "config/fcitx5/profile", PROFILE);
     write(&session, "config/fcitx5/config", "[Behavior]\nActiveByDefault=True\n");
     spawn_with_bus(&mut session, "fcitx5");
@@ -223,12 +223,12 @@ fn is_composed_into(name: &'static str, words: impl Fn(&Session, &str) -> Vec<St
     session.wait("the preedit text", || session.traffic(name).contains("preedit_string(\"にほんご\"").then_some(()));
     type_keys(&session, &["Return"]);
     browsers::wait_for(&session, "typed=にほんご ");
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }
 
 #[test]
-fn a_field_of_chromium_is_composed_into() {
+fn input_method_composes_into_a_field_of_chromium() {
     is_composed_into("chromium", |session, page| {
         let mut words = browsers::chromium(session, page);
         words.splice(1..1, ["--enable-wayland-ime", "--wayland-text-input-version=3"].map(str::to_owned));
@@ -237,6 +237,6 @@ fn a_field_of_chromium_is_composed_into() {
 }
 
 #[test]
-fn a_field_of_firefox_is_composed_into() {
+fn input_method_composes_into_a_field_of_firefox() {
     is_composed_into("firefox-esr", browsers::firefox);
 }

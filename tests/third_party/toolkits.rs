@@ -1,6 +1,6 @@
 //! Windows of a toolkit that no other program here uses: Qt 6.
 
-use super::session::{Session, installed};
+use super::session::{ThirdPartySession, installed};
 use super::{OUTPUT, TEXT};
 
 /// The Qt plugin for Wayland.
@@ -18,7 +18,7 @@ sys.exit(application.exec())
 ";
 
 #[test]
-fn what_is_typed_into_a_field_of_qt_6_is_in_it() {
+fn qt_6_field_receives_typed_text() {
     let needed = [
         ("/usr/bin/python3", "python3"),
         ("/usr/lib/python3/dist-packages/PyQt6/QtWidgets.abi3.so", "python3-pyqt6"),
@@ -29,7 +29,7 @@ fn what_is_typed_into_a_field_of_qt_6_is_in_it() {
     if !needed.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("qt6", OUTPUT, None);
+    let mut session = ThirdPartySession::start("qt6", OUTPUT, None);
     let (script, written) = (session.path("field.py"), session.path("written"));
     std::fs::write(&script, FIELD).unwrap();
     let words = ["/usr/bin/python3", script.to_str().unwrap(), written.to_str().unwrap()];
@@ -39,6 +39,6 @@ fn what_is_typed_into_a_field_of_qt_6_is_in_it() {
     session.type_text(TEXT);
     session.wait("the text", || (std::fs::read_to_string(&written).ok()? == TEXT).then_some(()));
     session.wait_for_picture("typed", |picture| picture.differs(&first) > 60);
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }

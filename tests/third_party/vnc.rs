@@ -38,12 +38,12 @@ impl Vnc {
         vnc.read::<16>();
         let name = u32::from_be_bytes(vnc.read());
         vnc.read_many(name as usize);
-        vnc.speak();
+        vnc.set_pixel_format();
         Some(vnc)
     }
 
     /// Sets the pixel format and encoding: little-endian `XRGB8888`, uncompressed.
-    fn speak(&mut self) {
+    fn set_pixel_format(&mut self) {
         let (depth, is_big_endian, is_true_colour) = (24, 0, 1);
         let format = [32, depth, is_big_endian, is_true_colour, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0];
         self.send(&[&[0, 0, 0, 0], format.as_slice()].concat());

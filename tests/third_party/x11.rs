@@ -1,17 +1,17 @@
 //! An X server in a window: Xwayland of Debian 12 with its whole screen in one window of ours, and a terminal in it.
 
 use super::OUTPUT;
-use super::session::{Session, installed};
+use super::session::{ThirdPartySession, installed};
 
 /// Two letters whose keys are the same in every layout.
 const TYPED: &str = "kt";
 
 #[test]
-fn an_x_server_in_a_window_has_a_terminal_that_is_typed_into() {
+fn rootful_xwayland_shows_a_terminal_that_receives_keys() {
     if ![("Xwayland", "xwayland"), ("xterm", "xterm")].iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("rootful", OUTPUT, None);
+    let mut session = ThirdPartySession::start("rootful", OUTPUT, None);
     let (typed, number) = (session.path("typed"), session.path("number"));
     // Xwayland prints its display number when it is ready.
     let server = format!("exec Xwayland -displayfd 1 -noreset -nolisten tcp > {}", number.display());
@@ -31,6 +31,6 @@ fn an_x_server_in_a_window_has_a_terminal_that_is_typed_into() {
         session.message(&["input", "key", key]);
     }
     session.wait("the typed text", || (std::fs::read_to_string(&typed).ok()? == TYPED).then_some(()));
-    session.still_runs();
+    session.assert_all_running();
     session.end();
 }

@@ -7,7 +7,7 @@
 
 use std::fmt::Display;
 
-use upbeat_bench::bystander::Bystander;
+use upbeat_bench::side_meter::SideMeter;
 
 /// Environment variable, set in the guest whose clock counts instructions.
 const VARIABLE: &str = "UPBEAT_COUNTED";
@@ -18,11 +18,11 @@ pub fn is_counted() -> bool {
 }
 
 /// Measures the host's noise while a test measures its own figure.
-pub struct Noise(Bystander);
+pub struct Noise(SideMeter);
 
 impl Noise {
     pub fn begin() -> Self {
-        let bystander = Bystander::start(None);
+        let bystander = SideMeter::start(None);
         bystander.begin();
         Noise(bystander)
     }

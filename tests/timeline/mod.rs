@@ -1,18 +1,18 @@
 //! A display and its clients in virtual time, driven by the real conductor.
 
-pub mod desk;
+pub mod outputs;
 pub mod panel;
 
 use std::collections::VecDeque;
 use std::fmt::Write;
 
 use proptest::test_runner::TestCaseError;
-use upbeat_timing::conductor::{Action, Conductor, PacerId};
+use upbeat_timing::conductor::{Conductor, ConductorAction, PacerId};
 use upbeat_timing::id::FrameId;
-use upbeat_timing::output::{Composed, LatchPolicy, OutputMachine};
-use upbeat_timing::pacer::MissBudgets;
+use upbeat_timing::output::{ComposeCostKind, LatchPolicy, OutputMachine};
+use upbeat_timing::pacer::PacerMissBudgets;
 use upbeat_timing::pacing::PacingWish;
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
 use upbeat_timing::vsync::VsyncModel;
@@ -22,30 +22,32 @@ const LEAD: Span = Span::from_micros(600);
 const COMPOSE: Span = Span::from_micros(300);
 
 /// Generates the costs of a client's frames.
-pub struct Costs(Box<dyn FnMut() -> Span>);
+pub struct FrameCostSource(Box<dyn FnMut() -> Span>);
 
 fn random(state: &mut u64) -> f64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     ((*state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
 }
 
-impl Costs {
+impl FrameCostSource {
     pub fn of(costs: impl FnMut() -> Span + 'static) -> Self {
-        Costs(Box::new(costs))
+        FrameCostSource(Box::new(costs))
     }
 
     pub fn constant(cost: Span) -> Self {
-        Costs(Box::new(move || cost))
+        FrameCostSource(Box::new(move || cost))
     }
 
     pub fn uniform(from: Span, to: Span, mut seed: u64) -> Self {
-        Costs(Box::new(move || from + Span::from_nanos(((to - from).as_nanos() as f64 * random(&mut seed)) as i64)))
+        FrameCostSource(Box::new(move || {
+            from + Span::from_nanos(((to - from).as_nanos() as f64 * random(&mut seed)) as i64)
+        }))
     }
 
     /// Lognormal, median 6 ms, 95th percentile 20 ms.
     pub fn heavy(mut seed: u64) -> Self {
         let sigma = (20.0f64 / 6.0).ln() / 1.645;
-        Costs(Box::new(move || {
+        FrameCostSource(Box::new(move || {
             let (u, v) = (random(&mut seed), random(&mut seed));
             let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
             Span::from_millis_f64(6.0 * (sigma * normal).exp())
@@ -53,9 +55,9 @@ impl Costs {
     }
 }
 
-pub struct Client {
+pub struct TimelineClient {
     name: &'static str,
-    costs: Costs,
+    costs: FrameCostSource,
     pacing: PacingWish,
     focused: bool,
     held: bool,
@@ -64,23 +66,23 @@ pub struct Client {
     /// Time of the next commit, and time of the callback that it answers.
     commit_at: Option<(Instant, Instant)>,
     /// Frames that are committed and held for a refresh.
-    waiting: VecDeque<(RefreshIndex, Frame)>,
-    applied: Vec<Frame>,
+    waiting: VecDeque<(RefreshIndex, SimulatedFrame)>,
+    applied: Vec<SimulatedFrame>,
     callbacks: Vec<(RefreshIndex, Instant)>,
-    shown: Vec<(u64, Frame)>,
+    shown: Vec<(u64, SimulatedFrame)>,
     frames: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct SimulatedFrame {
     number: u64,
     called_back: Instant,
     wants_callback: bool,
 }
 
-impl Client {
-    pub fn new(name: &'static str, costs: Costs) -> Self {
-        Client {
+impl TimelineClient {
+    pub fn new(name: &'static str, costs: FrameCostSource) -> Self {
+        TimelineClient {
             name,
             costs,
             pacing: PacingWish::Auto,
@@ -121,20 +123,20 @@ pub struct Percentiles {
 
 #[derive(Debug)]
 #[allow(dead_code)]
-pub struct Report {
+pub struct ClientReport {
     pub drops: u64,
     pub drops_per_second: f64,
     pub callback_to_light: Percentiles,
 }
 
 /// The frame in flight: the refresh that will show it, its id, and its clients' frames.
-type InFlight = (u64, FrameId, Vec<(usize, Frame)>);
+type InFlight = (u64, FrameId, Vec<(usize, SimulatedFrame)>);
 
 pub struct Rig {
     conductor: Conductor,
     interval: Span,
     now: Instant,
-    clients: Vec<Client>,
+    clients: Vec<TimelineClient>,
     flight: Option<InFlight>,
     latches: Vec<RefreshIndex>,
     wakes: u64,
@@ -161,13 +163,13 @@ impl Rig {
         }
     }
 
-    pub fn add(&mut self, mut client: Client) -> usize {
-        let id = self.conductor.add_pacer(client.pacing, MissBudgets::default());
+    pub fn add(&mut self, mut client: TimelineClient) -> usize {
+        let id = self.conductor.add_pacer(client.pacing, PacerMissBudgets::default());
         if client.pacing == PacingWish::Vsync {
             self.conductor.output_mut().set_policy(LatchPolicy::AtRefresh);
         }
         let pacer = self.conductor.pacer_mut(id).unwrap();
-        pacer.buffers(4);
+        pacer.note_buffers(4);
         pacer.set_focused(client.focused);
         if client.held {
             pacer.set_held(true, self.now);
@@ -240,10 +242,10 @@ impl Rig {
         }
     }
 
-    fn act(&mut self, action: Action) {
+    fn act(&mut self, action: ConductorAction) {
         match action {
-            Action::Latch { target, scheduled } => self.latch(target.id, scheduled),
-            Action::Callback { pacer, target, .. } => {
+            ConductorAction::Latch { target, scheduled } => self.latch(target.id, scheduled),
+            ConductorAction::Callback { pacer, target, .. } => {
                 self.conductor.called_back(pacer, self.now, None);
                 let index = self.clients.iter().position(|client| client.id == Some(pacer)).unwrap();
                 let client = &mut self.clients[index];
@@ -261,7 +263,7 @@ impl Rig {
         let (_, called_back) = client.commit_at.take().unwrap();
         let id = client.id.unwrap();
         client.frames += 1;
-        let frame = Frame { number: client.frames, called_back, wants_callback: !client.stopped };
+        let frame = SimulatedFrame { number: client.frames, called_back, wants_callback: !client.stopped };
         let answer = self.conductor.committed(id, self.now, None, false);
         let client = &mut self.clients[index];
         let name = client.name;
@@ -273,12 +275,12 @@ impl Rig {
             }
             None => {
                 client.applied.push(frame);
-                self.conductor.output_mut().need(Need::Content);
+                self.conductor.output_mut().schedule_repaint(RepaintReason::Content);
                 self.tell(&format!("{name}: commit"));
             }
         }
         let pacer = self.conductor.pacer_mut(id).unwrap();
-        if pacer.runs_ahead() && frame.wants_callback {
+        if pacer.has_second_period() && frame.wants_callback {
             pacer.callback_due(self.now);
         }
     }
@@ -293,9 +295,9 @@ impl Rig {
             }
             if let Some((_, held)) = client.waiting.front().copied() {
                 let _ = held;
-                self.conductor.output_mut().need_at(client.waiting.front().unwrap().0);
+                self.conductor.output_mut().schedule_repaint_at(client.waiting.front().unwrap().0);
             }
-            let applied: Vec<Frame> = client.applied.drain(..).collect();
+            let applied: Vec<SimulatedFrame> = client.applied.drain(..).collect();
             if let Some(last) = applied.last() {
                 shown.push((slot, *last));
             }
@@ -310,10 +312,10 @@ impl Rig {
         self.now += COMPOSE;
         let machine = self.conductor.output_mut();
         if shown.is_empty() {
-            machine.empty(index, scheduled, true);
+            machine.latched_nothing(index, scheduled, true);
         } else {
             let frame = machine.choose(index, ());
-            machine.submitted(frame, scheduled, self.now, Composed::Usual);
+            machine.submitted(frame, scheduled, self.now, ComposeCostKind::Usual);
             let reached = (self.now + LEAD - START).as_nanos();
             let refresh =
                 reached.div_euclid(self.interval.as_nanos()) + i64::from(reached % self.interval.as_nanos() != 0);
@@ -330,7 +332,7 @@ impl Rig {
         self.tell(&format!("light {refresh}"));
     }
 
-    pub fn report(&self, client: usize) -> Report {
+    pub fn report(&self, client: usize) -> ClientReport {
         let shown = &self.clients[client].shown[30..];
         let drops = shown.windows(2).map(|pair| pair[1].0 - pair[0].0 - 1).sum();
         let seconds = (self.interval * (shown.last().unwrap().0 - shown[0].0) as i64).as_seconds_f64();
@@ -338,7 +340,7 @@ impl Rig {
             shown.iter().map(|(refresh, frame)| START + self.interval * *refresh as i64 - frame.called_back).collect();
         latency.sort();
         let at = |share: f64| latency[((latency.len() - 1) as f64 * share) as usize];
-        Report {
+        ClientReport {
             drops,
             drops_per_second: drops as f64 / seconds,
             callback_to_light: Percentiles { p50: at(0.5), p99: at(0.99) },

@@ -7,19 +7,19 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-use upbeat_timing::ahead::{Ahead, Circumstances, Issued, Wishes};
-use upbeat_timing::conductor::{Action, Conductor, PacerId};
+use upbeat_timing::conductor::{Conductor, ConductorAction, PacerId};
 use upbeat_timing::id::FrameId;
-use upbeat_timing::output::{Composed, OutputMachine};
-use upbeat_timing::pacer::MissBudgets;
+use upbeat_timing::output::{ComposeCostKind, OutputMachine};
+use upbeat_timing::pacer::PacerMissBudgets;
 use upbeat_timing::pacing::{Pacing, PacingWish};
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
+use upbeat_timing::surface_targets::{FramePacingRequest, IssuedTarget, PacingContext, SurfaceTargets};
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
-use upbeat_timing::virtualizer::Grid;
+use upbeat_timing::virtualizer::VsyncGrid;
 use upbeat_timing::vsync::VsyncModel;
 
-use super::{COMPOSE, Costs, LEAD, START};
+use super::{COMPOSE, FrameCostSource, LEAD, START};
 
 pub const SHORTEST: Span = Span::from_millihertz(144_000);
 pub const LONGEST: Span = Span::from_millihertz(48_000);
@@ -30,21 +30,21 @@ const TOLERANCE: Span = Span::from_micros(500);
 
 /// A presented frame of a client that draws ahead.
 #[derive(Clone, Copy, Debug)]
-pub struct Bound {
-    pub target: Issued,
+pub struct PresentedBoundFrame {
+    pub target: IssuedTarget,
     pub committed: Instant,
     pub light: Instant,
 }
 
 /// A presented frame of a client that draws on frame callbacks.
 #[derive(Clone, Copy, Debug)]
-pub struct Called {
+pub struct PresentedCallbackFrame {
     pub called_back: Instant,
     pub cost: Span,
     pub light: Instant,
 }
 
-impl Called {
+impl PresentedCallbackFrame {
     /// Delay of its light against the earliest possible time.
     pub fn waited(&self) -> Span {
         self.light - self.called_back - self.cost - OUT
@@ -56,50 +56,50 @@ impl Called {
 }
 
 /// A client that draws ahead.
-struct Drawer {
-    ahead: Ahead,
-    costs: Costs,
-    targets: VecDeque<Issued>,
-    drawing: Option<(Issued, Instant)>,
-    waiting: VecDeque<(Issued, Instant)>,
-    shown: Vec<Bound>,
+struct AheadClient {
+    ahead: SurfaceTargets,
+    costs: FrameCostSource,
+    targets: VecDeque<IssuedTarget>,
+    drawing: Option<(IssuedTarget, Instant)>,
+    waiting: VecDeque<(IssuedTarget, Instant)>,
+    shown: Vec<PresentedBoundFrame>,
 }
 
 /// A client that draws on frame callbacks.
-struct Caller {
-    costs: Costs,
+struct CallbackClient {
+    costs: FrameCostSource,
     id: PacerId,
     /// Time of the next commit, time of its callback, and the frame's cost.
     draws: Option<(Instant, Instant, Span)>,
     applied: Option<(Instant, Span)>,
-    shown: Vec<Called>,
+    shown: Vec<PresentedCallbackFrame>,
 }
 
 #[derive(Default)]
-struct Taken {
-    bound: Vec<(usize, Issued, Instant)>,
+struct PanelFrame {
+    bound: Vec<(usize, IssuedTarget, Instant)>,
     called: Vec<(usize, Instant, Span)>,
     repeats: bool,
 }
 
-pub struct Panel {
+pub struct SimulatedPanel {
     conductor: Conductor,
     now: Instant,
     /// Time of the last refresh, and the times of all refreshes with a new frame.
     last: Instant,
     lights: Vec<Instant>,
-    flight: Option<(Instant, FrameId, Taken)>,
-    drawers: Vec<Drawer>,
-    callers: Vec<Caller>,
-    changes: VecDeque<(Instant, Need)>,
+    flight: Option<(Instant, FrameId, PanelFrame)>,
+    drawers: Vec<AheadClient>,
+    callers: Vec<CallbackClient>,
+    changes: VecDeque<(Instant, RepaintReason)>,
     story: String,
 }
 
-impl Panel {
+impl SimulatedPanel {
     pub fn new() -> Self {
         let mut output = OutputMachine::new(VsyncModel::new(SHORTEST, START), LEAD, START);
         output.vsync_mut().set_variable(Some((SHORTEST, LONGEST)));
-        Panel {
+        SimulatedPanel {
             conductor: Conductor::new(output, 2),
             now: START + Span::from_micros(1_234),
             last: START,
@@ -113,32 +113,32 @@ impl Panel {
     }
 
     /// Adds a client that draws `limit` frames ahead; returns its index.
-    pub fn draws_ahead(&mut self, limit: u32, costs: Costs) -> usize {
-        let mut ahead = Ahead::default();
-        ahead.set_wishes(Wishes { pacing: Some(Pacing::Ahead), limit, ..Wishes::default() });
-        ahead.decide(Circumstances::default());
+    pub fn add_ahead_client(&mut self, limit: u32, costs: FrameCostSource) -> usize {
+        let mut ahead = SurfaceTargets::default();
+        ahead.set_wishes(FramePacingRequest { pacing: Some(Pacing::Ahead), limit, ..FramePacingRequest::default() });
+        ahead.decide(PacingContext::default());
         (0..limit).for_each(|_| ahead.request());
         let (targets, waiting) = (VecDeque::new(), VecDeque::new());
-        self.drawers.push(Drawer { ahead, costs, targets, drawing: None, waiting, shown: Vec::new() });
+        self.drawers.push(AheadClient { ahead, costs, targets, drawing: None, waiting, shown: Vec::new() });
         self.drawers.len() - 1
     }
 
     /// Adds a client that draws on frame callbacks; returns its index.
-    pub fn is_called_back(&mut self, costs: Costs, pacing: PacingWish) -> usize {
-        let id = self.conductor.add_pacer(pacing, MissBudgets::default());
-        self.conductor.pacer_mut(id).unwrap().buffers(4);
+    pub fn add_callback_client(&mut self, costs: FrameCostSource, pacing: PacingWish) -> usize {
+        let id = self.conductor.add_pacer(pacing, PacerMissBudgets::default());
+        self.conductor.pacer_mut(id).unwrap().note_buffers(4);
         let draws = Some((self.now, self.now, Span::ZERO));
-        self.callers.push(Caller { costs, id, draws, applied: None, shown: Vec::new() });
+        self.callers.push(CallbackClient { costs, id, draws, applied: None, shown: Vec::new() });
         self.callers.len() - 1
     }
 
     /// Adds a content change every `apart`, for `until` from now.
     pub fn changes(&mut self, apart: Span, until: Span) {
-        self.needs(Need::Content, apart, until);
+        self.needs(RepaintReason::Content, apart, until);
     }
 
     /// Adds a change that needs a frame for the reason `need`, every `apart`, for `until` from now.
-    pub fn needs(&mut self, need: Need, apart: Span, until: Span) {
+    pub fn needs(&mut self, need: RepaintReason, apart: Span, until: Span) {
         let mut at = self.now;
         while at < self.now + until {
             at += apart;
@@ -146,11 +146,11 @@ impl Panel {
         }
     }
 
-    pub fn bound(&self, drawer: usize) -> &[Bound] {
+    pub fn bound(&self, drawer: usize) -> &[PresentedBoundFrame] {
         &self.drawers[drawer].shown
     }
 
-    pub fn called(&self, caller: usize) -> &[Called] {
+    pub fn called(&self, caller: usize) -> &[PresentedCallbackFrame] {
         &self.callers[caller].shown
     }
 
@@ -171,19 +171,19 @@ impl Panel {
     pub fn run_for(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {
-            self.hear_light();
+            self.handle_light();
             self.commit();
             while let Some((_, need)) = self.changes.front().copied().filter(|(at, _)| *at <= self.now) {
                 self.changes.pop_front();
-                self.conductor.output_mut().need(need);
+                self.conductor.output_mut().schedule_repaint(need);
             }
             while let Some(action) = self.conductor.poll_action(self.now) {
                 match action {
-                    Action::Latch { target, scheduled } => self.latch((target.id, target.present), scheduled),
-                    Action::Callback { pacer, .. } => self.call_back(pacer),
+                    ConductorAction::Latch { target, scheduled } => self.latch((target.id, target.present), scheduled),
+                    ConductorAction::Callback { pacer, .. } => self.call_back(pacer),
                 }
             }
-            (0..self.drawers.len()).for_each(|drawer| self.attend(drawer));
+            (0..self.drawers.len()).for_each(|drawer| self.pace_ahead(drawer));
             let wake = self.conductor.next_wake(self.now);
             let drawn = self.drawers.iter().filter_map(|drawer| drawer.drawing.map(|(_, done)| done));
             let committed = self.callers.iter().filter_map(|caller| caller.draws.map(|(at, ..)| at));
@@ -193,21 +193,21 @@ impl Panel {
         }
     }
 
-    /// Does the work of `output/clients/ahead`.
-    fn attend(&mut self, drawer: usize) {
+    /// Does the work of `output/clients/frame_targets`.
+    fn pace_ahead(&mut self, drawer: usize) {
         let machine = self.conductor.output();
         let next = machine.next_index(self.now);
         let present = machine.vsync().present(next);
-        let coming = Grid { refresh: next, present, interval: machine.vsync().interval() };
+        let coming = VsyncGrid { refresh: next, present, interval: machine.vsync().interval() };
         let out = machine.compose_typical() + machine.submit_lead();
         let drawer = &mut self.drawers[drawer];
         drawer.ahead.set_range(machine.vsync().range());
-        let chain = |ahead: &mut Ahead| {
+        let chain = |ahead: &mut SurfaceTargets| {
             let soonest = (self.now + ahead.cost() + out).max(present);
-            ahead.chain(coming, soonest)
+            ahead.variable_grid(coming, soonest)
         };
         let (_, first) = chain(&mut drawer.ahead);
-        if let Some(revoked) = drawer.ahead.recover(first) {
+        if let Some(revoked) = drawer.ahead.revoke_passed(first) {
             drawer.targets.retain(|target| target.id < revoked);
         }
         while drawer.ahead.requests() > 0 {
@@ -239,7 +239,7 @@ impl Panel {
             caller.applied = Some((called_back, cost));
             let id = caller.id;
             self.conductor.committed(id, now, None, false);
-            self.conductor.output_mut().need(Need::Content);
+            self.conductor.output_mut().schedule_repaint(RepaintReason::Content);
         }
     }
 
@@ -255,13 +255,13 @@ impl Panel {
         let fronts: Vec<Instant> =
             self.drawers.iter().filter_map(|drawer| drawer.waiting.front().map(|(target, _)| target.present)).collect();
         for present in fronts {
-            self.conductor.output_mut().need_from(index.next(), present);
+            self.conductor.output_mut().schedule_repaint_from(index.next(), present);
         }
     }
 
     fn latch(&mut self, (index, present): (RefreshIndex, Instant), scheduled: Instant) {
         self.conductor.latched(index);
-        let mut taken = Taken::default();
+        let mut taken = PanelFrame::default();
         for (place, drawer) in self.drawers.iter_mut().enumerate() {
             if let Some((target, committed)) = take_due(&mut drawer.waiting, present) {
                 drawer.ahead.latched(target.id);
@@ -279,7 +279,7 @@ impl Panel {
         self.rearm(index);
         let machine = self.conductor.output_mut();
         let frame = machine.choose(index, ());
-        machine.submitted(frame, scheduled, self.now, Composed::Usual);
+        machine.submitted(frame, scheduled, self.now, ComposeCostKind::Usual);
         let light = self.shown_at(self.now + LEAD);
         self.flight = Some((light, frame, taken));
     }
@@ -292,7 +292,7 @@ impl Panel {
         ready.max(self.last + SHORTEST)
     }
 
-    fn hear_light(&mut self) {
+    fn handle_light(&mut self) {
         let Some((light, frame, taken)) = self.flight.take_if(|(light, ..)| *light <= self.now) else { return };
         self.conductor.output_mut().presented(frame, light, None, self.now);
         let gap = light - self.lights.last().copied().unwrap_or(light);
@@ -303,11 +303,11 @@ impl Panel {
             write!(what, " ahead {} ({} of it)", target.id.0, target.interval).unwrap();
             let drawer = &mut self.drawers[place];
             drawer.ahead.ended(target.id);
-            drawer.shown.push(Bound { target, committed, light });
+            drawer.shown.push(PresentedBoundFrame { target, committed, light });
         }
         for (place, called_back, cost) in taken.called {
             what.push_str(" called back");
-            self.callers[place].shown.push(Called { called_back, cost, light });
+            self.callers[place].shown.push(PresentedCallbackFrame { called_back, cost, light });
         }
         if taken.repeats {
             what.push_str(" the same again, or what else changed");
@@ -316,7 +316,7 @@ impl Panel {
     }
 }
 
-fn take_due(waiting: &mut VecDeque<(Issued, Instant)>, present: Instant) -> Option<(Issued, Instant)> {
+fn take_due(waiting: &mut VecDeque<(IssuedTarget, Instant)>, present: Instant) -> Option<(IssuedTarget, Instant)> {
     let is_due = waiting.front().is_some_and(|(target, _)| target.present <= present + TOLERANCE);
     is_due.then(|| waiting.pop_front()).flatten()
 }

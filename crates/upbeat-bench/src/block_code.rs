@@ -41,11 +41,11 @@ pub const TIME_UNIT: Span = Span::from_micros(100);
 
 /// The decoded content of a band.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Code {
+pub struct BlockCode {
     /// The frame's number, counted from one.
     pub frame: u32,
     /// The newest input event that the frame answers to; zero before the first. Some clients draw a content time here,
-    /// see [`Code::of_time`].
+    /// see [`BlockCode::of_time`].
     pub event: u32,
 }
 
@@ -79,10 +79,10 @@ pub enum DecodeError {
     Damaged,
 }
 
-impl Code {
+impl BlockCode {
     /// The code of a frame with a content time: `represents` in [`TIME_UNIT`]s, rounded down; wraps.
-    pub fn of_time(frame: u32, represents: Instant) -> Code {
-        Code { frame, event: (represents.as_nanos() / TIME_UNIT.as_nanos() as u64) as u32 }
+    pub fn of_time(frame: u32, represents: Instant) -> BlockCode {
+        BlockCode { frame, event: (represents.as_nanos() / TIME_UNIT.as_nanos() as u64) as u32 }
     }
 
     /// `seen` minus the frame's content time; negative if the content time is later. Rounding makes it up to one
@@ -113,12 +113,16 @@ impl Code {
     }
 
     /// Reads the band whose top left corner is at (`left`, `top`).
-    pub fn read(picture: &PixelView<'_>, left: usize, top: usize) -> Result<Code, DecodeError> {
+    pub fn read(picture: &PixelView<'_>, left: usize, top: usize) -> Result<BlockCode, DecodeError> {
         Self::read_at(picture, (left, top), BLOCK)
     }
 
     /// Reads a band of blocks with an edge of `block` pixels.
-    pub fn read_at(picture: &PixelView<'_>, (left, top): (usize, usize), block: usize) -> Result<Code, DecodeError> {
+    pub fn read_at(
+        picture: &PixelView<'_>,
+        (left, top): (usize, usize),
+        block: usize,
+    ) -> Result<BlockCode, DecodeError> {
         let sample = |row: usize, column: usize| {
             picture.at(left + column * block + block / 2, top + row * block + block / 2).ok_or(DecodeError::Outside)
         };
@@ -132,12 +136,12 @@ impl Code {
         for index in 0..BITS {
             bits = bits << 1 | u128::from(is_light(sample(1 + index / COLUMNS, index % COLUMNS)?));
         }
-        let code = Code { frame: (bits >> 48) as u32, event: (bits >> 16) as u32 };
+        let code = BlockCode { frame: (bits >> 48) as u32, event: (bits >> 16) as u32 };
         if code.bits() == bits { Ok(code) } else { Err(DecodeError::Damaged) }
     }
 
     /// Column, row and content of the topmost band that can be read.
-    pub fn find(picture: &PixelView<'_>) -> Option<(usize, usize, Code)> {
+    pub fn find(picture: &PixelView<'_>) -> Option<(usize, usize, BlockCode)> {
         let height = picture.pixels.len() / picture.stride.max(1);
         // The finder is a block high, so every BLOCKth row of pixels crosses it.
         for y in (BLOCK / 2..height).step_by(BLOCK) {
@@ -148,7 +152,7 @@ impl Code {
                     continue;
                 }
                 let top = (0..=y).rev().take_while(|&row| picture.at(x, row).is_some_and(is_magenta)).last();
-                let found = top.and_then(|top| Some((x, top, Code::read(picture, x, top).ok()?)));
+                let found = top.and_then(|top| Some((x, top, BlockCode::read(picture, x, top).ok()?)));
                 if found.is_some() {
                     return found;
                 }
@@ -205,7 +209,7 @@ mod tests {
 
     const SCREEN: (usize, usize) = (500, 300);
 
-    fn screen_with(code: Code, left: usize, top: usize) -> Vec<u32> {
+    fn screen_with(code: BlockCode, left: usize, top: usize) -> Vec<u32> {
         let mut window = vec![0; WIDTH * HEIGHT];
         code.draw(&mut window, WIDTH, 0);
         let mut screen = vec![0xff20_2060; SCREEN.0 * SCREEN.1];
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_check_is_the_documented_one() {
+    fn the_crc_is_ccitt_false() {
         assert_eq!(crc16(b"123456789"), 0x29b1);
     }
 
@@ -229,15 +233,15 @@ mod tests {
         fn a_drawn_code_is_found_and_read_wherever_it_lies(
             frame: u32, event: u32, left in 0..=SCREEN.0 - WIDTH, top in 0..=SCREEN.1 - HEIGHT,
         ) {
-            let code = Code { frame, event };
+            let code = BlockCode { frame, event };
             let screen = screen_with(code, left, top);
-            prop_assert_eq!(Code::find(&picture(&screen)), Some((left, top, code)));
+            prop_assert_eq!(BlockCode::find(&picture(&screen)), Some((left, top, code)));
         }
 
         #[test]
-        fn whatever_is_wrong_within_sixteen_blocks_is_refused(frame: u32, event: u32, first in 0..BITS, wrong: u16) {
+        fn an_error_within_sixteen_blocks_is_rejected(frame: u32, event: u32, first in 0..BITS, wrong: u16) {
             // A CRC of 16 bits detects every burst error of up to 16 bits.
-            let code = Code { frame, event };
+            let code = BlockCode { frame, event };
             let mut screen = screen_with(code, 0, 0);
             let flipped = (0..16).map(|bit| (first + bit, wrong >> bit & 1 == 1)).filter(|(place, is)| *is && *place < BITS);
             let mut count = 0;
@@ -246,13 +250,13 @@ mod tests {
                 screen[y * SCREEN.0 + x] ^= 0x00ff_ffff;
                 count += 1;
             }
-            let read = Code::read(&picture(&screen), 0, 0);
+            let read = BlockCode::read(&picture(&screen), 0, 0);
             prop_assert_eq!(read, if count == 0 { Ok(code) } else { Err(DecodeError::Damaged) });
         }
     }
 
     #[test]
-    fn hardly_any_band_torn_between_two_codes_is_taken_for_a_third() {
+    fn a_torn_band_hardly_ever_passes_the_crc() {
         // A CRC of 16 bits lets one longer error in 65 536 pass.
         const TORN: u32 = 200_000;
         let mixed = |number: u32| number.wrapping_mul(0x9e37_79b1).rotate_left(number % 31);
@@ -260,11 +264,11 @@ mod tests {
         for number in 0..TORN {
             let [before, after] = [2 * number, 2 * number + 1].map(mixed);
             // The complement makes the event words differ as well, and so the rows above and below the tear.
-            let [above, below] = [before, after].map(|word| Code { frame: word, event: !word }.bits());
+            let [above, below] = [before, after].map(|word| BlockCode { frame: word, event: !word }.bits());
             let untorn_rows = 1 + number as usize % (ROWS - 2);
             let lower = (1u128 << (BITS - untorn_rows * COLUMNS)) - 1;
             let torn = above & !lower | below & lower;
-            let code = Code { frame: (torn >> 48) as u32, event: (torn >> 16) as u32 };
+            let code = BlockCode { frame: (torn >> 48) as u32, event: (torn >> 16) as u32 };
             taken += u32::from(code.bits() == torn);
         }
         assert!((1..=12).contains(&taken), "{taken} of {TORN}: three are expected");
@@ -275,7 +279,7 @@ mod tests {
         let wrap = Instant::ZERO + TIME_UNIT * (1 << 32);
         for seen in [Instant::from_nanos(5_000_000_000), wrap, wrap + Span::from_millis(3)] {
             for millis in [-20, 0, 1, 50] {
-                let code = Code::of_time(1, seen - Span::from_millis(millis));
+                let code = BlockCode::of_time(1, seen - Span::from_millis(millis));
                 assert_eq!(code.age(seen), Span::from_millis(millis));
             }
         }
@@ -283,14 +287,14 @@ mod tests {
 
     #[test]
     fn a_covered_or_cut_band_gives_no_numbers() {
-        let mut screen = screen_with(Code { frame: 5, event: 6 }, 10, 20);
-        assert_eq!(Code::read(&picture(&screen), 11, 20 + BLOCK), Err(DecodeError::NoFinder));
-        assert_eq!(Code::read(&picture(&screen), 400, 20), Err(DecodeError::NoFinder));
-        assert_eq!(Code::read(&picture(&screen), 10, 295), Err(DecodeError::Outside));
+        let mut screen = screen_with(BlockCode { frame: 5, event: 6 }, 10, 20);
+        assert_eq!(BlockCode::read(&picture(&screen), 11, 20 + BLOCK), Err(DecodeError::NoFinder));
+        assert_eq!(BlockCode::read(&picture(&screen), 400, 20), Err(DecodeError::NoFinder));
+        assert_eq!(BlockCode::read(&picture(&screen), 10, 295), Err(DecodeError::Outside));
         for y in 40..60 {
             screen[y * SCREEN.0..][..SCREEN.0].fill(0xffff_ffff);
         }
-        assert_eq!(Code::read(&picture(&screen), 10, 20), Err(DecodeError::Damaged));
-        assert_eq!(Code::find(&picture(&screen)), None);
+        assert_eq!(BlockCode::read(&picture(&screen), 10, 20), Err(DecodeError::Damaged));
+        assert_eq!(BlockCode::find(&picture(&screen)), None);
     }
 }

@@ -14,17 +14,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::client::DEVICE;
-use crate::load::Load;
+use crate::load::ClientLoad;
 use crate::pixels::check_files;
 use crate::progress::Progress;
 use crate::report::{BenchReport, RunReport};
-use crate::run::{BenchError, Displays, Folder};
-use crate::shape::Shape;
+use crate::run::{BenchError, SessionBackend, SessionFolder};
+use crate::shape::ClientShape;
 use upbeat_timing::pacing::PacingWish;
 
 /// How the measured window is interacted with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Hand {
+pub enum LatencyInput {
     /// No pointer input at all
     None,
     /// The pointer moves over the window: it runs freely.
@@ -33,12 +33,12 @@ pub enum Hand {
     Held,
 }
 
-impl Hand {
+impl LatencyInput {
     const fn arguments(self) -> &'static [&'static str] {
         match self {
-            Hand::None => &["--no-input"],
-            Hand::Free => &[],
-            Hand::Held => &["--hold"],
+            LatencyInput::None => &["--no-input"],
+            LatencyInput::Free => &[],
+            LatencyInput::Held => &["--hold"],
         }
     }
 }
@@ -51,26 +51,26 @@ pub struct LatencyOptions {
     pub pacing: Vec<PacingWish>,
     /// Cost of a frame: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace; may be given several times
     #[arg(long, value_name = "LOAD", default_values = ["flat", "heavy"])]
-    pub load: Vec<Load>,
+    pub load: Vec<ClientLoad>,
     /// Windows, each in its own process; the first is measured, the other windows draw 0.5 ms a frame
     #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4, 10])]
     pub windows: Vec<u32>,
     /// Kinds of client: how it allocates buffers, which process or GPU works for it, which windows are beside it
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Shape::default()])]
-    pub shape: Vec<Shape>,
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [ClientShape::default()])]
+    pub shape: Vec<ClientShape>,
     /// The display device whose memory and timelines stand for the client's GPU
     #[arg(long, value_name = "NODE", default_value = DEVICE)]
     pub device: PathBuf,
     /// Input during the run
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Hand::Free])]
-    pub input: Vec<Hand>,
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [LatencyInput::Free])]
+    pub input: Vec<LatencyInput>,
     /// Share of frames that may be late, in percent, for the free-running and the interactive budget alike; default:
     /// the built-in budgets
     #[arg(long, value_name = "PERCENT", value_delimiter = ',')]
     pub miss_budget: Vec<f64>,
     /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
-    pub backend: Displays,
+    pub backend: SessionBackend,
     /// The output: large enough that no window covers another; 1920x1080@48-144 has a variable rate. Each run is made
     /// on each given output. A nested window has the rate of its parent
     #[arg(long, value_name = "WIDTHxHEIGHT@HZ", value_delimiter = ',', default_values = ["1920x1080@60"])]
@@ -99,18 +99,18 @@ pub struct LatencyOptions {
 
 /// One combination of the options.
 #[derive(Clone, Debug)]
-struct Run<'a> {
+struct LatencyRun<'a> {
     output: &'a str,
     /// There are several outputs, so labels name the output.
-    named: bool,
+    names_output: bool,
     pacing: PacingWish,
     miss_budget: Option<f64>,
-    load: &'a Load,
+    load: &'a ClientLoad,
     windows: u32,
-    shape: Shape,
+    shape: ClientShape,
     /// Number of windows that do nothing.
     idle: u32,
-    input: Hand,
+    input: LatencyInput,
     /// Number of flooding clients.
     flood: u32,
     /// The run is repeated with a recording.
@@ -118,7 +118,7 @@ struct Run<'a> {
 }
 
 /// Files that a recorded run writes.
-struct Witness {
+struct RecordingFiles {
     recording: PathBuf,
     journal: PathBuf,
 }
@@ -126,12 +126,12 @@ struct Witness {
 impl LatencyOptions {
     /// The TOML configurations of all measured sessions, so that the compositor's tests can parse each.
     pub fn configurations(&self) -> Vec<String> {
-        self.runs().iter().map(Run::config).collect()
+        self.runs().iter().map(LatencyRun::config).collect()
     }
 
     /// Makes every run in order; `progress` is called before each. `upbeat` is the path of the compositor's program.
     pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<BenchReport, BenchError> {
-        let folder = Folder::create(upbeat)?;
+        let folder = SessionFolder::create(upbeat)?;
         let mut report = BenchReport::default();
         let runs = self.runs();
         let sessions = runs.iter().map(|run| 1 + usize::from(run.verified)).sum();
@@ -149,8 +149,13 @@ impl LatencyOptions {
     }
 
     /// Repeats a run, shorter and recorded, and adds the figures from its pixels to the reports.
-    fn verify(&self, run: &Run<'_>, folder: &Folder, reports: &mut [RunReport]) -> Result<(), BenchError> {
-        let witness = Witness { recording: folder.path("film.rec"), journal: folder.path("journal.json") };
+    fn verify(
+        &self,
+        run: &LatencyRun<'_>,
+        folder: &SessionFolder,
+        reports: &mut [RunReport],
+    ) -> Result<(), BenchError> {
+        let witness = RecordingFiles { recording: folder.path("film.rec"), journal: folder.path("journal.json") };
         self.session(run, folder, Some(&witness))?;
         let check = check_files(&witness.recording, &witness.journal);
         let check = check.map_err(|source| BenchError::Pixels { run: run.title(), source })?;
@@ -161,7 +166,7 @@ impl LatencyOptions {
         Ok(())
     }
 
-    fn runs(&self) -> Vec<Run<'_>> {
+    fn runs(&self) -> Vec<LatencyRun<'_>> {
         let budgets: Vec<Option<f64>> =
             if self.miss_budget.is_empty() { vec![None] } else { self.miss_budget.iter().copied().map(Some).collect() };
         let floods: &[u32] = if self.flood > 0 { &[0, self.flood] } else { &[0] };
@@ -173,9 +178,9 @@ impl LatencyOptions {
                 {
                     for &pacing in &self.pacing {
                         for &miss_budget in &budgets {
-                            let run = Run {
+                            let run = LatencyRun {
                                 output: "",
-                                named: self.output.len() > 1,
+                                names_output: self.output.len() > 1,
                                 pacing,
                                 miss_budget,
                                 load,
@@ -191,7 +196,7 @@ impl LatencyOptions {
                                 .iter()
                                 .flat_map(|&idle| floods.iter().map(move |&flood| (idle, flood)));
                             for (idle, flood) in beside {
-                                runs.extend(self.output.iter().map(|output| Run {
+                                runs.extend(self.output.iter().map(|output| LatencyRun {
                                     output,
                                     idle,
                                     flood,
@@ -203,7 +208,7 @@ impl LatencyOptions {
                 }
             }
         }
-        if self.verify > 0.0 && self.backend == Displays::Headless {
+        if self.verify > 0.0 && self.backend == SessionBackend::Headless {
             self.choose_verified(&mut runs);
         }
         runs
@@ -211,12 +216,12 @@ impl LatencyOptions {
 
     /// Marks one run for each load as verified: the last pacing with the fewest windows, and with input if there is
     /// any.
-    fn choose_verified(&self, runs: &mut [Run<'_>]) {
+    fn choose_verified(&self, runs: &mut [LatencyRun<'_>]) {
         let per_load = runs.len() / self.load.len().max(1);
         for runs in runs.chunks_mut(per_load.max(1)) {
-            let best = runs
-                .iter_mut()
-                .min_by_key(|run| (run.input == Hand::None, run.flood, run.idle, run.windows, !run.is_default()));
+            let best = runs.iter_mut().min_by_key(|run| {
+                (run.input == LatencyInput::None, run.flood, run.idle, run.windows, !run.is_default())
+            });
             if let Some(run) = best {
                 run.verified = true;
             }
@@ -224,23 +229,28 @@ impl LatencyOptions {
     }
 
     /// Runs one session with its client from start to end.
-    fn session(&self, run: &Run<'_>, folder: &Folder, witness: Option<&Witness>) -> Result<Vec<RunReport>, BenchError> {
-        let mut session = folder.session(&run.title(), run.output, &run.config())?.on(self.backend);
+    fn session(
+        &self,
+        run: &LatencyRun<'_>,
+        folder: &SessionFolder,
+        witness: Option<&RecordingFiles>,
+    ) -> Result<Vec<RunReport>, BenchError> {
+        let mut session = folder.session(&run.title(), run.output, &run.config())?.with_backend(self.backend);
         let seconds = if witness.is_some() { self.verify } else { self.duration };
         let mut arguments = self.probe_arguments(run, seconds);
         arguments.push("--json".into());
-        if run.shape == Shape::Gpu {
-            session = session.option("--lend-device", &self.device);
+        if run.shape == ClientShape::Gpu {
+            session = session.with_option("--lend-device", &self.device);
             arguments.extend(["--device".into(), self.device.clone().into()]);
         }
         if let Some(witness) = witness {
-            session = session.option("--record-stream", &witness.recording);
+            session = session.with_option("--record-stream", &witness.recording);
             arguments.extend(["--journal".into(), witness.journal.clone().into()]);
         }
         session.run::<BenchReport>("probe", arguments).map(|report| report.runs)
     }
 
-    fn probe_arguments(&self, run: &Run<'_>, seconds: f64) -> Vec<OsString> {
+    fn probe_arguments(&self, run: &LatencyRun<'_>, seconds: f64) -> Vec<OsString> {
         let pairs = [
             ("--label", run.label()),
             ("--load", run.load.to_string()),
@@ -256,18 +266,18 @@ impl LatencyOptions {
     }
 }
 
-impl Run<'_> {
+impl LatencyRun<'_> {
     /// The pacing's name, with the miss budget if one is set, and the flooding clients.
     fn label(&self) -> String {
         let pacing = self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing));
-        let shaped = if self.shape == Shape::Plain { pacing } else { format!("{pacing}, {}", self.shape) };
+        let shaped = if self.shape == ClientShape::Plain { pacing } else { format!("{pacing}, {}", self.shape) };
         let flooded = if self.flood == 0 { shaped } else { format!("{shaped}, {} flooding", self.flood) };
-        if self.named { format!("{flooded}, {}", self.output) } else { flooded }
+        if self.names_output { format!("{flooded}, {}", self.output) } else { flooded }
     }
 
     /// The pacing of a user that has configured nothing.
     fn is_default(&self) -> bool {
-        self.pacing == PacingWish::default() && self.miss_budget.is_none() && self.shape == Shape::Plain
+        self.pacing == PacingWish::default() && self.miss_budget.is_none() && self.shape == ClientShape::Plain
     }
 
     fn title(&self) -> String {
@@ -293,19 +303,21 @@ mod tests {
     use super::*;
 
     #[derive(clap::Parser)]
-    struct Line {
+    struct LatencyCommandLine {
         #[command(flatten)]
         options: LatencyOptions,
     }
 
     fn options(arguments: &[&str]) -> LatencyOptions {
-        Line::try_parse_from([&["bench"], arguments].concat()).unwrap_or_else(|error| panic!("{error}")).options
+        LatencyCommandLine::try_parse_from([&["bench"], arguments].concat())
+            .unwrap_or_else(|error| panic!("{error}"))
+            .options
     }
 
     #[test]
     fn every_combination_is_a_run_and_pacings_follow_one_another() {
         let options = options(&["--windows", "1,4", "--input", "free,held", "--load", "flat"]);
-        let titles: Vec<String> = options.runs().iter().map(Run::title).collect();
+        let titles: Vec<String> = options.runs().iter().map(LatencyRun::title).collect();
         assert_eq!(titles.len(), 4 * 2 * 2);
         assert_eq!(titles[0], "vsync, flat, 1 window(s), input free");
         assert_eq!(titles[3], "auto, flat, 1 window(s), input free");
@@ -315,7 +327,7 @@ mod tests {
     #[test]
     fn every_run_is_made_on_every_output_and_says_on_which() {
         let options = options(&["--output", "640x480@48-144,640x480@60", "--pacing", "vsync,auto", "--load", "flat"]);
-        let titles: Vec<String> = options.runs().iter().filter(|run| run.windows == 1).map(Run::title).collect();
+        let titles: Vec<String> = options.runs().iter().filter(|run| run.windows == 1).map(LatencyRun::title).collect();
         assert_eq!(titles.len(), 4);
         assert_eq!(titles[0], "vsync, 640x480@48-144, flat, 1 window(s), input free");
         assert_eq!(titles[3], "auto, 640x480@60, flat, 1 window(s), input free");
@@ -325,7 +337,7 @@ mod tests {
     fn one_run_of_each_load_is_verified_from_pixels() {
         let verified = |arguments: &[&str]| {
             let options = options(arguments);
-            options.runs().iter().filter(|run| run.verified).map(Run::title).collect::<Vec<_>>()
+            options.runs().iter().filter(|run| run.verified).map(LatencyRun::title).collect::<Vec<_>>()
         };
         let expected = ["auto, flat, 1 window(s), input free", "auto, heavy, 1 window(s), input free"];
         assert_eq!(
@@ -341,13 +353,13 @@ mod tests {
     #[test]
     fn the_client_understands_its_arguments() {
         #[derive(clap::Parser)]
-        struct Probe {
+        struct LatencyProbeArgs {
             #[command(flatten)]
             options: crate::client::ClientOptions,
         }
         let options = options(&["--seed", "9", "--load", "heavy:5:9", "--input", "held"]);
         let arguments = std::iter::once("probe".into()).chain(options.probe_arguments(&options.runs()[3], 2.5));
-        let probe = Probe::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        let probe = LatencyProbeArgs::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
         assert_eq!(probe.duration, 2.5);
         assert_eq!((probe.seed, probe.hold, probe.label.as_deref()), (9, true, Some("auto")));
         assert_eq!(probe.load, options.load[0]);

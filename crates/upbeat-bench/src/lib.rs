@@ -19,10 +19,9 @@
 
 pub mod animations;
 pub mod block_code;
-pub mod bystander;
 pub mod client;
 pub mod device;
-mod hear;
+mod dispatch_macros;
 pub mod ink;
 pub mod interrupt;
 pub mod latency;
@@ -35,6 +34,7 @@ pub mod run;
 pub mod scroll;
 pub mod sentinel;
 pub mod shape;
+pub mod side_meter;
 pub mod smoothness;
 pub mod statistics;
 mod wait;

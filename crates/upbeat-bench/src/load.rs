@@ -54,7 +54,7 @@ pub enum LoadError {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Shape {
+enum CostDistribution {
     Constant(Span),
     Noisy { cost_ms: f64, deviation_ms: f64 },
     Heavy { median_ms: f64, sigma: f64 },
@@ -63,21 +63,21 @@ enum Shape {
 
 /// The distribution of a client's frame costs. `Display` prints the specification.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Load {
+pub struct ClientLoad {
     spec: String,
-    shape: Shape,
+    shape: CostDistribution,
 }
 
-impl Load {
+impl ClientLoad {
     /// The endless sequence of costs for `seed`.
-    pub fn costs(&self, seed: u64) -> Costs {
-        Costs { shape: self.shape.clone(), rng: ChaCha8Rng::seed_from_u64(seed), next: 0 }
+    pub fn costs(&self, seed: u64) -> ClientCosts {
+        ClientCosts { shape: self.shape.clone(), rng: ChaCha8Rng::seed_from_u64(seed), next: 0 }
     }
 
     /// A short name for reports: the specification, or a trace's file name without its folder and suffix.
     pub fn name(&self) -> String {
         match self.shape {
-            Shape::Trace(_) => {
+            CostDistribution::Trace(_) => {
                 Path::new(&self.spec).file_stem().map_or(self.spec.clone(), |stem| stem.to_string_lossy().into_owned())
             }
             _ => self.spec.clone(),
@@ -85,13 +85,13 @@ impl Load {
     }
 }
 
-impl fmt::Display for Load {
+impl fmt::Display for ClientLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.spec)
     }
 }
 
-impl FromStr for Load {
+impl FromStr for ClientLoad {
     type Err = LoadError;
 
     fn from_str(spec: &str) -> Result<Self, LoadError> {
@@ -99,24 +99,24 @@ impl FromStr for Load {
         let shape = match parts.next() {
             Some("flat") => flat(spec, parts)?,
             Some("heavy") => heavy(spec, parts)?,
-            _ => Shape::Trace(read_trace(spec)?),
+            _ => CostDistribution::Trace(read_trace(spec)?),
         };
-        Ok(Load { spec: spec.to_owned(), shape })
+        Ok(ClientLoad { spec: spec.to_owned(), shape })
     }
 }
 
-fn flat<'a>(spec: &str, mut parts: impl Iterator<Item = &'a str>) -> Result<Shape, LoadError> {
+fn flat<'a>(spec: &str, mut parts: impl Iterator<Item = &'a str>) -> Result<CostDistribution, LoadError> {
     let cost_ms = parts.next().map_or(Ok(FLAT_MS), |text| number(spec, text, LONGEST_MS))?;
     let noise = parts.next().map_or(Ok(0.0), |text| number(spec, text, 1.0 / NOISE_CUT))?;
     nothing_more(spec, parts)?;
     Ok(if noise == 0.0 {
-        Shape::Constant(Span::from_millis_f64(cost_ms))
+        CostDistribution::Constant(Span::from_millis_f64(cost_ms))
     } else {
-        Shape::Noisy { cost_ms, deviation_ms: noise * cost_ms }
+        CostDistribution::Noisy { cost_ms, deviation_ms: noise * cost_ms }
     })
 }
 
-fn heavy<'a>(spec: &str, mut parts: impl Iterator<Item = &'a str>) -> Result<Shape, LoadError> {
+fn heavy<'a>(spec: &str, mut parts: impl Iterator<Item = &'a str>) -> Result<CostDistribution, LoadError> {
     let (median_ms, p95_ms) = match (parts.next(), parts.next()) {
         (None, _) => HEAVY_MS,
         (Some(_), None) => return Err(wrong(spec, "a 95th percentile must follow the median")),
@@ -126,7 +126,7 @@ fn heavy<'a>(spec: &str, mut parts: impl Iterator<Item = &'a str>) -> Result<Sha
     if median_ms <= 0.0 || p95_ms < median_ms {
         return Err(wrong(spec, "the median must be positive and no larger than the 95th percentile"));
     }
-    Ok(Shape::Heavy { median_ms, sigma: (p95_ms / median_ms).ln() / NORMAL_P95 })
+    Ok(CostDistribution::Heavy { median_ms, sigma: (p95_ms / median_ms).ln() / NORMAL_P95 })
 }
 
 fn number(spec: &str, text: &str, largest: f64) -> Result<f64, LoadError> {
@@ -169,28 +169,28 @@ fn read_trace(path: &str) -> Result<Arc<[Span]>, LoadError> {
 
 /// The costs of one client's frames, in order. Never ends.
 #[derive(Clone, Debug)]
-pub struct Costs {
-    shape: Shape,
+pub struct ClientCosts {
+    shape: CostDistribution,
     rng: ChaCha8Rng,
     next: usize,
 }
 
-impl Costs {
+impl ClientCosts {
     pub fn next_cost(&mut self) -> Span {
         match &self.shape {
-            Shape::Constant(cost) => *cost,
-            Shape::Noisy { cost_ms, deviation_ms } => {
+            CostDistribution::Constant(cost) => *cost,
+            CostDistribution::Noisy { cost_ms, deviation_ms } => {
                 // The parameters were checked when the load was made, so `Normal` accepts them; otherwise there is no
                 // noise.
                 let noise = Normal::new(0.0, *deviation_ms).map_or(0.0, |normal| normal.sample(&mut self.rng));
                 let cut = NOISE_CUT * deviation_ms;
                 Span::from_millis_f64(cost_ms + noise.clamp(-cut, cut))
             }
-            Shape::Heavy { median_ms, sigma } => {
+            CostDistribution::Heavy { median_ms, sigma } => {
                 let factor = LogNormal::new(0.0, *sigma).map_or(1.0, |lognormal| lognormal.sample(&mut self.rng));
                 Span::from_millis_f64(median_ms * factor)
             }
-            Shape::Trace(costs) => {
+            CostDistribution::Trace(costs) => {
                 let cost = costs[self.next % costs.len()];
                 self.next += 1;
                 cost
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     fn first(spec: &str, seed: u64, count: usize) -> Vec<Span> {
-        let mut costs = spec.parse::<Load>().unwrap().costs(seed);
+        let mut costs = spec.parse::<ClientLoad>().unwrap().costs(seed);
         (0..count).map(|_| costs.next_cost()).collect()
     }
 
@@ -243,7 +243,7 @@ mod tests {
         std::fs::write(&path, "frame,cpu_ms,gpu_ms,frame_ms\n0,1.5,2.5,4\n1,1,0.25,2\n").unwrap();
         let spec = path.to_str().unwrap();
         assert_eq!(first(spec, 1, 3), [Span::from_millis(4), Span::from_micros(1250), Span::from_millis(4)]);
-        assert_eq!(spec.parse::<Load>().unwrap().name(), "game");
+        assert_eq!(spec.parse::<ClientLoad>().unwrap().name(), "game");
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
             ("heavie", "neither flat, heavy nor a readable CSV"),
             (path.to_str().unwrap(), "bad.csv:2: 'x' is not a number"),
         ] {
-            let message = spec.parse::<Load>().unwrap_err().to_string();
+            let message = spec.parse::<ClientLoad>().unwrap_err().to_string();
             assert!(message.contains(needle), "{spec}: {message}");
         }
     }

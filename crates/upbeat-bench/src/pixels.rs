@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::block_code::{BLOCK, Code, HEIGHT, PixelView};
+use crate::block_code::{BLOCK, BlockCode, HEIGHT, PixelView};
 use crate::statistics::Quantiles;
 use upbeat_record::pixels::PixelBuffer;
 use upbeat_record::recording::RecordedImage;
@@ -100,7 +100,7 @@ pub fn check_files(recording: &Path, journal: &Path) -> Result<PixelCheck, Pixel
 /// The first image with a given code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sighting {
-    code: Code,
+    code: BlockCode,
     at: Instant,
     sequence: u64,
 }
@@ -138,13 +138,13 @@ impl Sightings {
     }
 
     /// The code of the probe's window; `None` without a window, or when its two bands differ (torn).
-    fn code_in(&mut self, pixels: &PixelBuffer) -> Option<Code> {
+    fn code_in(&mut self, pixels: &PixelBuffer) -> Option<BlockCode> {
         let width = usize::try_from(pixels.width).ok()?;
         let picture = PixelView { pixels: &pixels.pixels, width, stride: width };
-        let at = |(left, top): (usize, usize)| Code::read(&picture, left, top).ok();
+        let at = |(left, top): (usize, usize)| BlockCode::read(&picture, left, top).ok();
         let (place, code) = match self.place.and_then(|place| Some((place, at(place)?))) {
             Some(found) => found,
-            None => Code::find(&picture).map(|(left, top, code)| ((left, top), code))?,
+            None => BlockCode::find(&picture).map(|(left, top, code)| ((left, top), code))?,
         };
         self.place = Some(place);
         at((place.0, place.1 + SECOND_BAND)).filter(|second| *second == code)
@@ -194,8 +194,8 @@ const _: () = assert!(SECOND_BAND.is_multiple_of(BLOCK), "the second band lies o
 mod tests {
     use super::*;
     use crate::block_code::WIDTH;
-    use upbeat_record::recording::Refresh;
-    use upbeat_record::recording::Shown;
+    use upbeat_record::recording::RecordedRefresh;
+    use upbeat_record::recording::ScreenTime;
     use upbeat_timing::id::FrameId;
 
     const SCREEN: (usize, usize) = (400, 300);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     /// An image of refresh `sequence`, 10 ms long, with the window's upper and lower band.
-    fn image(sequence: u64, upper: Code, lower: Code) -> RecordedImage {
+    fn image(sequence: u64, upper: BlockCode, lower: BlockCode) -> RecordedImage {
         let mut pixels = PixelBuffer::new(SCREEN.0 as i32, SCREEN.1 as i32);
         for (code, offset) in [(upper, 0), (lower, SECOND_BAND)] {
             let mut band = vec![0; WIDTH * HEIGHT];
@@ -216,13 +216,16 @@ mod tests {
             }
         }
         let time = at(10 * sequence as i64);
-        let shown =
-            Shown { first: Refresh { time, sequence }, until: time + Span::from_millis(10), frame: FrameId(sequence) };
+        let shown = ScreenTime {
+            first: RecordedRefresh { time, sequence },
+            until: time + Span::from_millis(10),
+            frame: FrameId(sequence),
+        };
         RecordedImage { shown, dropped_before: 0, pixels }
     }
 
     fn shows(sequence: u64, frame: u32, event: u32) -> RecordedImage {
-        image(sequence, Code { frame, event }, Code { frame, event })
+        image(sequence, BlockCode { frame, event }, BlockCode { frame, event })
     }
 
     fn seen(images: &[RecordedImage]) -> Sightings {
@@ -265,12 +268,12 @@ mod tests {
 
     #[test]
     fn a_torn_picture_shows_no_frame() {
-        let torn = image(1, Code { frame: 2, event: 0 }, Code { frame: 1, event: 0 });
+        let torn = image(1, BlockCode { frame: 2, event: 0 }, BlockCode { frame: 1, event: 0 });
         assert_eq!(verdict(&[torn, shows(2, 2, 0)], &journal(&[reported(2, 1)])), (1, 0));
     }
 
     #[test]
-    fn what_the_recorder_dropped_proves_nothing() {
+    fn dropped_images_prove_nothing() {
         let after = RecordedImage { dropped_before: 1, ..shows(3, 3, 2) };
         let images = [shows(1, 1, 0), after, shows(4, 4, 3)];
         let inputs = [(1, 5), (2, 15), (3, 32)].map(|(event, ms)| InjectedInput { event, at: at(ms) }).to_vec();

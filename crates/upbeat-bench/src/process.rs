@@ -9,20 +9,20 @@ use upbeat_timing::time::Span;
 
 /// CPU use of a process since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct ProcessUsage {
     /// User and system time of all threads, including threads that have ended.
     pub cpu: Span,
     /// Voluntary context switches of the living threads: a wake-up follows each.
     pub wake_ups: u64,
 }
 
-impl Usage {
+impl ProcessUsage {
     /// Usage of the process `pid`.
     ///
     /// Reads the process' CPU clock, because `/proc/PID/stat` counts only in ticks of 10 ms; wake-ups come from
     /// `/proc/PID/task/*/status`.
     pub fn of(pid: u32) -> io::Result<Self> {
-        let mut usage = Usage::default();
+        let mut usage = ProcessUsage::default();
         let pid_number = i32::try_from(pid).unwrap_or(0);
         usage.cpu = ProcessClock::of(pid_number).and_then(ProcessClock::read).ok_or(io::ErrorKind::NotFound)?;
         for task in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -35,8 +35,8 @@ impl Usage {
     }
 
     /// Usage between `earlier` and `self`.
-    pub fn since(self, earlier: Usage) -> Usage {
-        Usage { cpu: self.cpu - earlier.cpu, wake_ups: self.wake_ups.saturating_sub(earlier.wake_ups) }
+    pub fn since(self, earlier: ProcessUsage) -> ProcessUsage {
+        ProcessUsage { cpu: self.cpu - earlier.cpu, wake_ups: self.wake_ups.saturating_sub(earlier.wake_ups) }
     }
 }
 
@@ -46,7 +46,7 @@ fn voluntary_switches(status: &str) -> Option<u64> {
 
 /// Scheduling classes of threads without deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum ThreadClass {
     /// `SCHED_OTHER`, the default.
     Ordinary,
     /// `SCHED_IDLE`: runs only on a CPU that is otherwise idle.
@@ -56,10 +56,10 @@ pub enum Class {
 /// Puts the calling thread into a class, whatever its class was before. Where that fails a measurement is stricter, not
 /// wrong.
 #[expect(unsafe_code, reason = "no safe wrapper sets a scheduling class")]
-pub fn take_class(class: Class) {
+pub fn set_scheduling_class(class: ThreadClass) {
     let policy = match class {
-        Class::Ordinary => libc::SCHED_OTHER,
-        Class::Idle => libc::SCHED_IDLE,
+        ThreadClass::Ordinary => libc::SCHED_OTHER,
+        ThreadClass::Idle => libc::SCHED_IDLE,
     };
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: `parameters` outlives the call, which only reads it; 0 is the calling thread.
@@ -67,13 +67,13 @@ pub fn take_class(class: Class) {
 }
 
 /// The process at the other end of a connected Unix socket.
-pub fn peer_of(socket: impl AsFd) -> io::Result<u32> {
+pub fn peer_pid(socket: impl AsFd) -> io::Result<u32> {
     let credentials = rustix::net::sockopt::socket_peercred(socket)?;
     Ok(credentials.pid.as_raw_nonzero().get().unsigned_abs())
 }
 
 /// The name (`comm`) of a process, at most 15 bytes; `None` when there is no such process.
-pub fn name_of(pid: u32) -> Option<String> {
+pub fn process_name(pid: u32) -> Option<String> {
     fs::read_to_string(format!("/proc/{pid}/comm")).ok().map(|name| name.trim().to_owned())
 }
 
@@ -103,9 +103,9 @@ mod tests {
 
     #[test]
     fn burnt_time_and_waits_show_up_in_the_usage() {
-        let before = Usage::of(std::process::id()).unwrap();
+        let before = ProcessUsage::of(std::process::id()).unwrap();
         burn(Span::from_millis(20));
-        let used = Usage::of(std::process::id()).unwrap().since(before);
+        let used = ProcessUsage::of(std::process::id()).unwrap().since(before);
         assert!(used.cpu >= Span::from_millis(20), "{used:?}");
 
         // Another process, whose threads live as long as the test reads them.
@@ -118,7 +118,7 @@ mod tests {
             .unwrap();
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
-        let used = Usage::of(child.id()).unwrap();
+        let used = ProcessUsage::of(child.id()).unwrap();
         assert!(used.wake_ups >= 5, "{used:?}");
         drop(child.stdin.take());
         child.wait().unwrap();
@@ -127,12 +127,12 @@ mod tests {
     #[test]
     fn the_peer_of_a_socket_pair_is_this_process() {
         let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert_eq!(peer_of(&ours).unwrap(), std::process::id());
+        assert_eq!(peer_pid(&ours).unwrap(), std::process::id());
     }
 
     #[test]
     fn a_process_that_does_not_exist_is_an_error_and_not_zero() {
-        assert!(Usage::of(u32::MAX).is_err());
+        assert!(ProcessUsage::of(u32::MAX).is_err());
         assert_eq!(scheduling_class(u32::MAX), None);
         assert!(scheduling_class(std::process::id()).is_some());
     }

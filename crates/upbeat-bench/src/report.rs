@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::pixels::PixelCheck;
-use crate::statistics::{Quantiles, in_a_row};
+use crate::statistics::{Quantiles, format_quantiles};
 
 /// All the runs of a bench, as `--json` prints them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -162,11 +162,11 @@ fn cells(run: &RunReport) -> [String; 17] {
         format!("{:.1}", run.fps),
         format!("{:.2}", run.drops_per_s),
         format!("{:.2}", run.hitches_per_s),
-        in_a_row(run.input_to_light_ms),
-        in_a_row(run.input_to_light_pixels_ms),
+        format_quantiles(run.input_to_light_ms),
+        format_quantiles(run.input_to_light_pixels_ms),
         run.pixels.map_or("-".into(), |check| format!("{}/{}", check.disagree, check.frames)),
-        in_a_row(run.callback_to_light_ms),
-        in_a_row(run.commit_to_light_ms),
+        format_quantiles(run.callback_to_light_ms),
+        format_quantiles(run.commit_to_light_ms),
         optional(run.compositor_cpu_ms_per_frame, 2),
         optional(run.compositor_wakeups_per_refresh, 1),
         optional(run.sentinel_wake_p99_ms, 3),

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use serde::de::DeserializeOwned;
 
 use super::pixels::PixelError;
-use upbeat_record::trace::line::Line;
+use upbeat_record::trace::line::LogLine;
 use upbeat_timing::record::FrameRecord;
 
 /// Why a bench gave no figures.
@@ -39,7 +39,7 @@ pub enum BenchError {
 
 /// The backend of a bench's sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Displays {
+pub enum SessionBackend {
     /// Virtual displays
     #[default]
     Headless,
@@ -50,40 +50,40 @@ pub enum Displays {
     Drm,
 }
 
-impl Displays {
+impl SessionBackend {
     /// The argument of the compositor's `--backend`.
     fn backend(self) -> &'static str {
         match self {
-            Displays::Headless => "headless",
-            Displays::Nested => "nested",
-            Displays::Drm => "drm",
+            SessionBackend::Headless => "headless",
+            SessionBackend::Nested => "nested",
+            SessionBackend::Drm => "drm",
         }
     }
 }
 
 /// A folder for the sessions' sockets and configuration; removed when dropped.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct SessionFolder {
     path: PathBuf,
     /// Path of the program that contains the compositor and the clients.
     upbeat: PathBuf,
 }
 
-impl Folder {
+impl SessionFolder {
     /// Creates a folder for sessions of this program.
     pub(super) fn create(upbeat: &Path) -> Result<Self, BenchError> {
         let path = env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
         // The folder of a socket must be accessible to its owner only.
         let created = fs::DirBuilder::new().mode(0o700).create(&path);
         match created {
-            Ok(()) => Ok(Folder { path, upbeat: upbeat.to_owned() }),
+            Ok(()) => Ok(SessionFolder { path, upbeat: upbeat.to_owned() }),
             Err(source) => Err(BenchError::Folder { path, source }),
         }
     }
 
     /// A session in this folder, headless by default, on an output `WIDTHxHEIGHT@HZ` and with this configuration
     /// (TOML). Errors name `run`.
-    pub(super) fn session(&self, run: &str, output: &str, config: &str) -> Result<Session, BenchError> {
+    pub(super) fn session(&self, run: &str, output: &str, config: &str) -> Result<BenchSession, BenchError> {
         let path = self.path("config.toml");
         fs::write(&path, config).map_err(|source| BenchError::Folder { path: path.clone(), source })?;
         let mut command = Command::new(&self.upbeat);
@@ -96,7 +96,7 @@ impl Folder {
             .stdin(Stdio::null())
             .stderr(Stdio::inherit());
         let (upbeat, run, output) = (self.upbeat.clone(), run.to_owned(), output.to_owned());
-        Ok(Session { command, upbeat, run, displays: Displays::default(), output })
+        Ok(BenchSession { command, upbeat, run, displays: SessionBackend::default(), output })
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -104,7 +104,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for SessionFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path); // in the way of nobody if it stays
     }
@@ -118,7 +118,7 @@ pub(super) fn output_records(log: PathBuf) -> Result<Vec<FrameRecord>, BenchErro
     let text = fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
     // Skip lines of other types and of later versions.
     let records = text.lines().filter_map(|line| match serde_json::from_str(line) {
-        Ok(Line::Output(explained)) => Some(explained.record),
+        Ok(LogLine::Output(explained)) => Some(explained.record),
         _ => None,
     });
     Ok(records.collect())
@@ -126,19 +126,19 @@ pub(super) fn output_records(log: PathBuf) -> Result<Vec<FrameRecord>, BenchErro
 
 /// A configured session that has not started.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct BenchSession {
     command: Command,
     upbeat: PathBuf,
     run: String,
-    displays: Displays,
+    displays: SessionBackend,
     /// Mode of a virtual output or a window; ignored on real monitors.
     output: String,
 }
 
-impl Session {
-    pub(super) fn on(mut self, displays: Displays) -> Self {
+impl BenchSession {
+    pub(super) fn with_backend(mut self, displays: SessionBackend) -> Self {
         self.displays = displays;
-        if displays == Displays::Nested {
+        if displays == SessionBackend::Nested {
             if let Some(display) = env::var_os("WAYLAND_DISPLAY") {
                 // The session has a runtime folder of its own, so the parent's socket needs an absolute path.
                 let folder = env::var_os("XDG_RUNTIME_DIR").unwrap_or_default();
@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// Adds an option of the compositor with its value.
-    pub(super) fn option(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+    pub(super) fn with_option(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.arg(name).arg(value);
         self
     }
@@ -164,7 +164,7 @@ impl Session {
         client: &str,
         arguments: impl IntoIterator<Item: AsRef<OsStr>>,
     ) -> Result<T, BenchError> {
-        if self.displays != Displays::Drm {
+        if self.displays != SessionBackend::Drm {
             self.command.args(["--output", &self.output]);
         }
         self.command

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Properties of a measured client apart from the cost of its frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Shape {
+pub enum ClientShape {
     /// Four buffers, allocated before the first frame
     #[default]
     Plain,
@@ -29,19 +29,19 @@ pub enum Shape {
 /// Buffer limit of a client that allocates a buffer whenever none is free.
 const UNLIMITED: u32 = 16;
 
-impl Shape {
+impl ClientShape {
     pub fn arguments(self) -> Vec<String> {
         let on_demand = |most: u32| vec!["--on-demand".to_owned(), "--buffers".to_owned(), most.to_string()];
         match self {
-            Shape::Plain => Vec::new(),
-            Shape::OnDemand2 => on_demand(2),
-            Shape::OnDemand3 => on_demand(3),
-            Shape::OnDemand4 => on_demand(4),
-            Shape::OnDemand => on_demand(UNLIMITED),
-            Shape::TwoProcesses => ["--elsewhere", "0.875"].map(str::to_owned).to_vec(),
-            Shape::Gpu => ["--gpu", "0.8333"].map(str::to_owned).to_vec(),
-            Shape::TenIdle => ["--idle", "10"].map(str::to_owned).to_vec(),
-            Shape::Decorated => vec!["--leave-decoration".to_owned()],
+            ClientShape::Plain => Vec::new(),
+            ClientShape::OnDemand2 => on_demand(2),
+            ClientShape::OnDemand3 => on_demand(3),
+            ClientShape::OnDemand4 => on_demand(4),
+            ClientShape::OnDemand => on_demand(UNLIMITED),
+            ClientShape::TwoProcesses => ["--elsewhere", "0.875"].map(str::to_owned).to_vec(),
+            ClientShape::Gpu => ["--gpu", "0.8333"].map(str::to_owned).to_vec(),
+            ClientShape::TenIdle => ["--idle", "10"].map(str::to_owned).to_vec(),
+            ClientShape::Decorated => vec!["--leave-decoration".to_owned()],
         }
     }
 
@@ -49,13 +49,15 @@ impl Shape {
     pub(super) const fn config(self) -> &'static str {
         // Both cases set every option, so that a change of the defaults does not change the comparison.
         match self {
-            Shape::Decorated => "[effects]\ntitle-bars = true\nmark-width = 2\nshadow = false\ncorner-radius = 0\n",
+            ClientShape::Decorated => {
+                "[effects]\ntitle-bars = true\nmark-width = 2\nshadow = false\ncorner-radius = 0\n"
+            }
             _ => "[effects]\ntitle-bars = false\nmark-width = 0\nshadow = false\ncorner-radius = 0\n",
         }
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for ClientShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = clap::ValueEnum::to_possible_value(self);
         f.write_str(value.as_ref().map_or("", |value| value.get_name()))
@@ -70,16 +72,17 @@ mod tests {
     use crate::client::ClientOptions;
 
     #[derive(clap::Parser)]
-    struct Probe {
+    struct ShapeProbeArgs {
         #[command(flatten)]
         options: ClientOptions,
     }
 
     #[test]
     fn the_probe_understands_every_shape() {
-        for shape in <Shape as clap::ValueEnum>::value_variants() {
+        for shape in <ClientShape as clap::ValueEnum>::value_variants() {
             let line = std::iter::once("probe".to_owned()).chain(shape.arguments());
-            let options = Probe::try_parse_from(line).unwrap_or_else(|error| panic!("{shape}: {error}")).options;
+            let options =
+                ShapeProbeArgs::try_parse_from(line).unwrap_or_else(|error| panic!("{shape}: {error}")).options;
             let options_for_shapes = [
                 options.on_demand,
                 options.elsewhere > 0.0,
@@ -87,7 +90,7 @@ mod tests {
                 options.idle > 0,
                 options.leave_decoration,
             ];
-            assert_eq!(options_for_shapes.contains(&true), *shape != Shape::Plain, "{shape}");
+            assert_eq!(options_for_shapes.contains(&true), *shape != ClientShape::Plain, "{shape}");
         }
     }
 }

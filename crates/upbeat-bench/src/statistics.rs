@@ -25,7 +25,7 @@ impl Quantiles {
 }
 
 /// `p50/p99/max` with one digit, for tables; a dash for `None`.
-pub fn in_a_row(quantiles: Option<Quantiles>) -> String {
+pub fn format_quantiles(quantiles: Option<Quantiles>) -> String {
     quantiles.map_or_else(|| "-".to_owned(), |of| format!("{:.1}/{:.1}/{:.1}", of.p50, of.p99, of.max))
 }
 

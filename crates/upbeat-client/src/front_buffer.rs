@@ -10,7 +10,7 @@ use wayland_client::globals::GlobalList;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection, Proxy, WEnum};
 
-use super::binding::{Deaf, bind};
+use super::bind_global::{IgnoreEvents, bind};
 use super::protocol::late_latch::upbeat_front_buffer_v1::{Event, Reason, UpbeatFrontBufferV1};
 use super::protocol::late_latch::upbeat_late_latch_manager_v1::{self, UpbeatLateLatchManagerV1};
 use super::wire::instant;
@@ -48,7 +48,7 @@ impl RowTimes {
 
 /// Why the client may not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyNot {
+pub enum InactiveReason {
     /// The display does not support it, or its scan-out timing is unknown.
     Display,
     /// A part of the rectangle is not visible, or another surface covers it.
@@ -66,8 +66,8 @@ pub enum WhyNot {
 pub enum FrontEvent {
     /// The client may write into this rectangle from now on.
     Active(SharedRect),
-    /// The client must stop writing, and then call [`FrontBuffer::stopped`].
-    Inactive(WhyNot),
+    /// The client must stop writing, and then call [`FrontBuffer::acknowledge_inactive`].
+    Inactive(InactiveReason),
     /// The write with this number was shown; its first row was lit at this time.
     Light(u32, Instant),
     /// It is not known whether the write with this number was shown.
@@ -103,7 +103,7 @@ pub enum FrontEvent {
 /// ```
 #[derive(Debug)]
 pub struct FrontBuffer {
-    heard: Arc<Listener>,
+    state: Arc<FrontBufferEventHandler>,
     object: Option<UpbeatFrontBufferV1>,
     last: u32,
 }
@@ -111,8 +111,8 @@ pub struct FrontBuffer {
 impl FrontBuffer {
     /// Creates the front buffer object of `surface`. A surface can have only one.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
-        let heard = Arc::new(Listener::default());
-        let manager: Option<UpbeatLateLatchManagerV1> = bind(globals, 1, Arc::new(Deaf));
+        let heard = Arc::new(FrontBufferEventHandler::default());
+        let manager: Option<UpbeatLateLatchManagerV1> = bind(globals, 1, Arc::new(IgnoreEvents));
         let object = manager.and_then(|manager| {
             let request = upbeat_late_latch_manager_v1::Request::GetFrontBuffer { surface: surface.clone() };
             let object = manager.send_constructor(request, heard.clone()).ok();
@@ -121,7 +121,7 @@ impl FrontBuffer {
         });
         // A connection error is reported by the program's next read.
         let _ = connection.flush();
-        FrontBuffer { heard, object, last: 0 }
+        FrontBuffer { state: heard, object, last: 0 }
     }
 
     /// Whether the compositor offers front buffers at all.
@@ -135,17 +135,17 @@ impl FrontBuffer {
         if let Some(object) = &self.object {
             object.share(x, y, width, height);
         }
-        self.heard.lock().top = y;
+        self.state.lock().top = y;
     }
 
     /// The rectangle that may be written into now.
     pub fn active(&self) -> Option<SharedRect> {
-        self.heard.lock().active
+        self.state.lock().active
     }
 
     /// When rows are read; `None` while writing is not allowed.
     pub fn row_times(&self) -> Option<RowTimes> {
-        let heard = self.heard.lock();
+        let heard = self.state.lock();
         heard.active.and(heard.times)
     }
 
@@ -159,15 +159,15 @@ impl FrontBuffer {
     }
 
     /// Acknowledges [`FrontEvent::Inactive`]: the client has stopped writing.
-    pub fn stopped(&self) {
-        if let Some((object, serial)) = self.object.as_ref().zip(self.heard.lock().ended.take()) {
+    pub fn acknowledge_inactive(&self) {
+        if let Some((object, serial)) = self.object.as_ref().zip(self.state.lock().ended.take()) {
             object.ack_inactive(serial);
         }
     }
 
     /// The next event that was read from the connection.
     pub fn next_event(&self) -> Option<FrontEvent> {
-        self.heard.lock().events.pop_front()
+        self.state.lock().events.pop_front()
     }
 }
 
@@ -181,7 +181,7 @@ impl Drop for FrontBuffer {
 
 /// State that events change.
 #[derive(Debug, Default)]
-struct Heard {
+struct FrontBufferEventState {
     /// The top row of the rectangle that was asked for.
     top: i32,
     times: Option<RowTimes>,
@@ -191,8 +191,8 @@ struct Heard {
     events: VecDeque<FrontEvent>,
 }
 
-impl Heard {
-    fn hear(&mut self, event: Event) {
+impl FrontBufferEventState {
+    fn handle_event(&mut self, event: Event) {
         match event {
             Event::Scan { anchor_sec_hi, anchor_sec_lo, anchor_nsec, interval, line_time, first_line } => {
                 let span = |nanos: u32| Span::from_nanos(i64::from(nanos));
@@ -212,11 +212,11 @@ impl Heard {
                 let was_active = self.active.take().is_some();
                 self.ended = was_active.then_some(serial).or(self.ended);
                 let why = match reason {
-                    WEnum::Value(Reason::Covered) => WhyNot::Covered,
-                    WEnum::Value(Reason::Changed) => WhyNot::Changed,
-                    WEnum::Value(Reason::Buffer) => WhyNot::Buffer,
-                    WEnum::Value(Reason::Hidden) => WhyNot::Hidden,
-                    _ => WhyNot::Display,
+                    WEnum::Value(Reason::Covered) => InactiveReason::Covered,
+                    WEnum::Value(Reason::Changed) => InactiveReason::Changed,
+                    WEnum::Value(Reason::Buffer) => InactiveReason::Buffer,
+                    WEnum::Value(Reason::Hidden) => InactiveReason::Hidden,
+                    _ => InactiveReason::Display,
                 };
                 self.events.push_back(FrontEvent::Inactive(why));
             }
@@ -229,19 +229,19 @@ impl Heard {
 }
 
 #[derive(Debug, Default)]
-struct Listener(Mutex<Heard>);
+struct FrontBufferEventHandler(Mutex<FrontBufferEventState>);
 
-impl Listener {
-    fn lock(&self) -> MutexGuard<'_, Heard> {
+impl FrontBufferEventHandler {
+    fn lock(&self) -> MutexGuard<'_, FrontBufferEventState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ObjectData for Listener {
+impl ObjectData for FrontBufferEventHandler {
     fn event(self: Arc<Self>, backend: &Backend, message: Message<ObjectId, OwnedFd>) -> Option<Arc<dyn ObjectData>> {
         let connection = Connection::from_backend(backend.clone());
         if let Ok((_, event)) = UpbeatFrontBufferV1::parse_event(&connection, message) {
-            self.lock().hear(event);
+            self.lock().handle_event(event);
         }
         None
     }
@@ -265,8 +265,8 @@ mod tests {
     #[test]
     fn a_row_is_read_once_a_refresh_where_its_buffer_lies_on_the_screen() {
         // Rows from 30 on are shared, the first of them on line 130.
-        let mut heard = Heard { top: 30, ..Heard::default() };
-        heard.hear(scan(130));
+        let mut heard = FrontBufferEventState { top: 30, ..FrontBufferEventState::default() };
+        heard.handle_event(scan(130));
         let times = heard.times.unwrap();
         assert_eq!(times.read(0, at(-5)), at(2_000), "line 100");
         assert_eq!(times.read(0, at(2_000)), at(2_000));
@@ -275,18 +275,18 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_written_ends_and_is_acknowledged_once() {
-        let mut heard = Heard::default();
-        heard.hear(scan(0));
-        heard.hear(Event::Inactive { serial: 0, reason: WEnum::Value(Reason::Covered) });
+    fn end_of_writing_is_acknowledged_once() {
+        let mut heard = FrontBufferEventState::default();
+        heard.handle_event(scan(0));
+        heard.handle_event(Event::Inactive { serial: 0, reason: WEnum::Value(Reason::Covered) });
         assert_eq!((heard.active, heard.ended), (None, None), "there was nothing to end");
-        heard.hear(Event::Active { serial: 7, x: 1, y: 2, width: 3, height: 4 });
+        heard.handle_event(Event::Active { serial: 7, x: 1, y: 2, width: 3, height: 4 });
         assert_eq!(heard.active, Some((1, 2, 3, 4)));
-        heard.hear(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Hidden) });
-        heard.hear(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Display) });
+        heard.handle_event(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Hidden) });
+        heard.handle_event(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Display) });
         assert_eq!((heard.active, heard.ended), (None, Some(7)));
         let events: Vec<_> = heard.events.into_iter().collect();
-        let ends = [WhyNot::Covered, WhyNot::Hidden, WhyNot::Display].map(FrontEvent::Inactive);
+        let ends = [InactiveReason::Covered, InactiveReason::Hidden, InactiveReason::Display].map(FrontEvent::Inactive);
         assert_eq!(events, [ends[0], FrontEvent::Active((1, 2, 3, 4)), ends[1], ends[2]]);
     }
 }

@@ -7,7 +7,7 @@
 
 #![warn(missing_docs)]
 
-mod binding;
+mod bind_global;
 mod front_buffer;
 pub mod memory;
 mod pacer;
@@ -16,13 +16,14 @@ pub mod protocol;
 mod scroll;
 pub mod wire;
 
-pub use front_buffer::{FrontBuffer, FrontEvent, RowTimes, SharedRect, WhyNot};
+pub use front_buffer::{FrontBuffer, FrontEvent, InactiveReason, RowTimes, SharedRect};
 pub use pacer::{
-    DiscardReason, Effective, FramePacer, FrameTarget, NotHeld, Outcome, PacerEvent, Pacing, PacingOptions, Path,
-    Reason, RevokeReason, TargetId,
+    DiscardReason, FramePacer, FrameTarget, NotHeld, PacerEvent, Pacing, PacingInForce, PacingOptions, Path, Reason,
+    RevokeReason, TargetId, TargetOutcome,
 };
 pub use predicted_input::{PredictedDevice, PredictedInput, PredictedPoint};
 pub use scroll::{
-    ContentId, ContentRole, Demand, Extent, LowWater, Mode as ScrollMode, Picture, Reason as ScrollReason, Region,
-    ScrollError, ScrollEvent, ScrollOptions, ScrollView, Side, Tile, TileRing,
+    ContentId, ContentPicture, ContentRole, DocumentExtent, DocumentRegion, LowWater, Mode as ScrollMode,
+    Reason as ScrollReason, RenderDemand, ScrollError, ScrollEvent, ScrollOptions, ScrollSide, ScrollView, Tile,
+    TileRing,
 };

@@ -10,7 +10,7 @@ use wayland_client::globals::GlobalList;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection, Proxy, WEnum};
 
-use super::binding::{Deaf, bind};
+use super::bind_global::{IgnoreEvents, bind};
 use super::protocol::predicted_input::upbeat_predicted_input_manager_v1::{self, UpbeatPredictedInputManagerV1};
 use super::protocol::predicted_input::upbeat_predicted_input_v1::{Axes, Device, Event, UpbeatPredictedInputV1};
 use super::wire::instant;
@@ -71,15 +71,15 @@ pub struct PredictedPoint {
 /// ```
 #[derive(Debug)]
 pub struct PredictedInput {
-    said: Arc<Listener>,
+    state: Arc<PredictedInputListener>,
     object: Option<UpbeatPredictedInputV1>,
 }
 
 impl PredictedInput {
     /// Requests predictions on `surface`. A surface can have only one such object.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
-        let said = Arc::new(Listener::default());
-        let manager: Option<UpbeatPredictedInputManagerV1> = bind(globals, 1, Arc::new(Deaf));
+        let said = Arc::new(PredictedInputListener::default());
+        let manager: Option<UpbeatPredictedInputManagerV1> = bind(globals, 1, Arc::new(IgnoreEvents));
         let object = manager.and_then(|manager| {
             let request = upbeat_predicted_input_manager_v1::Request::GetPredictedInput { surface: surface.clone() };
             let object = manager.send_constructor(request, said.clone()).ok();
@@ -88,7 +88,7 @@ impl PredictedInput {
         });
         // A connection error is reported by the program's next read.
         let _ = connection.flush();
-        PredictedInput { said, object }
+        PredictedInput { state: said, object }
     }
 
     /// Whether the compositor offers predictions at all.
@@ -115,12 +115,12 @@ impl PredictedInput {
 
     /// How far predictions reach at present; zero while there are none.
     pub fn horizon(&self) -> Span {
-        self.said.lock().horizon
+        self.state.lock().horizon
     }
 
     /// The predictions for the frame that was started last. Empty if they were taken before, or every device rests.
     pub fn take(&self) -> Vec<PredictedPoint> {
-        std::mem::take(&mut self.said.lock().points)
+        std::mem::take(&mut self.state.lock().points)
     }
 }
 
@@ -134,25 +134,25 @@ impl Drop for PredictedInput {
 
 /// State that events change.
 #[derive(Debug, Default)]
-struct Said {
+struct PredictionState {
     horizon: Span,
     points: Vec<PredictedPoint>,
 }
 
 #[derive(Debug, Default)]
-struct Listener(Mutex<Said>);
+struct PredictedInputListener(Mutex<PredictionState>);
 
-impl Listener {
-    fn lock(&self) -> MutexGuard<'_, Said> {
+impl PredictedInputListener {
+    fn lock(&self) -> MutexGuard<'_, PredictionState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ObjectData for Listener {
+impl ObjectData for PredictedInputListener {
     fn event(self: Arc<Self>, backend: &Backend, message: Message<ObjectId, OwnedFd>) -> Option<Arc<dyn ObjectData>> {
         let connection = Connection::from_backend(backend.clone());
         if let Ok((_, event)) = UpbeatPredictedInputV1::parse_event(&connection, message) {
-            self.lock().hear(event);
+            self.lock().handle_event(event);
         }
         None
     }
@@ -160,8 +160,8 @@ impl ObjectData for Listener {
     fn destroyed(&self, _: ObjectId) {}
 }
 
-impl Said {
-    fn hear(&mut self, event: Event) {
+impl PredictionState {
+    fn handle_event(&mut self, event: Event) {
         match event {
             Event::Effective { nanoseconds, .. } => self.horizon = Span::from_nanos(i64::from(nanoseconds)),
             Event::Predicted { device, id, tv_sec_hi, tv_sec_lo, tv_nsec, x, y, error_x, error_y } => {
@@ -194,15 +194,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_for_an_earlier_frame_does_not_hold_for_the_next() {
-        let mut said = Said::default();
-        said.hear(predicted(Device::Pointer, 0, 1, 10.0));
-        said.hear(predicted(Device::Touch, 3, 1, 11.0));
+    fn predictions_for_an_earlier_frame_are_dropped() {
+        let mut said = PredictionState::default();
+        said.handle_event(predicted(Device::Pointer, 0, 1, 10.0));
+        said.handle_event(predicted(Device::Touch, 3, 1, 11.0));
         assert_eq!(said.points.len(), 2);
-        said.hear(predicted(Device::Touch, 3, 2, 12.0));
+        said.handle_event(predicted(Device::Touch, 3, 2, 12.0));
         let point = |point: &PredictedPoint| (point.device, point.x);
         assert_eq!(said.points.iter().map(point).collect::<Vec<_>>(), [(PredictedDevice::Touch(3), 12.0)]);
-        said.hear(predicted(Device::Touch, 3, 2, 13.0));
+        said.handle_event(predicted(Device::Touch, 3, 2, 13.0));
         assert_eq!(said.points.iter().map(point).collect::<Vec<_>>(), [(PredictedDevice::Touch(3), 13.0)]);
     }
 }

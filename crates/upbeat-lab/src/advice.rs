@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::animation::Miss;
+use super::animation::FrameMiss;
 use super::load::Load;
-use super::policy::{BASELINE, Kind, Policy};
+use super::policy::{BASELINE, NamedPolicy, PolicyKind};
 use super::report::cells::{FEWEST_DROPS, fewer};
 use super::result::RunResult;
 use upbeat_timing::defaults::ESTIMATOR;
-use upbeat_timing::frames::Trigger;
+use upbeat_timing::frames::FrameTrigger;
 use upbeat_timing::time::Span;
 
 /// A longer frame is not only drawing: it compiles shaders or loads a level.
@@ -29,7 +29,7 @@ const REGULAR: f64 = 0.15;
 const FEWEST_PERIODS: usize = 6;
 
 /// The advice for a load; `None` if no run draws ahead.
-pub fn answer(load: &Load, policies: &[Policy], runs: &[RunResult]) -> Option<String> {
+pub fn advise(load: &Load, policies: &[NamedPolicy], runs: &[RunResult]) -> Option<String> {
     let run = |name: &str| runs.iter().find(|run| run.policy == name);
     let baseline = run(BASELINE)?;
     let best = best(policies, runs)?;
@@ -39,15 +39,15 @@ pub fn answer(load: &Load, policies: &[Policy], runs: &[RunResult]) -> Option<St
     let interval = load.interval.as_millis_f64();
     // Writing to a String cannot fail.
     if slower > FULL * interval {
-        overloaded(&mut text, slower, interval, baseline, best);
+        add_overload_advice(&mut text, slower, interval, baseline, best);
     } else if baseline.drops == 0.0 {
         text.push_str("No refresh is missed with three buffers at the refresh: nothing would be smoother.");
     } else {
         drawing_ahead(&mut text, baseline, best);
-        left(&mut text, &best.misses);
+        add_remaining_misses(&mut text, &best.misses);
         let _ = write!(text, " {}", pattern(&baseline.misses, load.interval));
         if best.drop_reduction > 0.0 {
-            how(&mut text, best);
+            add_code(&mut text, best);
         }
     }
     let answers = run("legacy").zip(run(&format!("jitt-{ESTIMATOR}")));
@@ -62,7 +62,7 @@ pub fn answer(load: &Load, policies: &[Policy], runs: &[RunResult]) -> Option<St
 }
 
 /// Advice for a load above the refresh rate: the possible rate, and the rate of each pacing.
-fn overloaded(text: &mut String, slower: f64, interval: f64, baseline: &RunResult, best: &RunResult) {
+fn add_overload_advice(text: &mut String, slower: f64, interval: f64, baseline: &RunResult, best: &RunResult) {
     let _ = write!(
         text,
         "Its slower stage takes {slower:.1} ms on average and a refresh {interval:.1}: {:.1} fps are all that fit, whatever the \
@@ -79,11 +79,11 @@ fn overloaded(text: &mut String, slower: f64, interval: f64, baseline: &RunResul
          slower display.",
         baseline.fps, best.buffers, best.fps
     );
-    how(text, best);
+    add_code(text, best);
 }
 
 /// Adds the code that gives this pacing.
-fn how(text: &mut String, best: &RunResult) {
+fn add_code(text: &mut String, best: &RunResult) {
     let _ = write!(
         text,
         " To get it: `upbeat_frame_pacing_v1` with `set_ahead_limit({0})` and {1} buffers; in Rust \
@@ -94,9 +94,9 @@ fn how(text: &mut String, best: &RunResult) {
 }
 
 /// The run with the fewest buffers that is hardly worse than the best, among runs that draw ahead without extensions.
-fn best<'a>(policies: &[Policy], runs: &'a [RunResult]) -> Option<&'a RunResult> {
+fn best<'a>(policies: &[NamedPolicy], runs: &'a [RunResult]) -> Option<&'a RunResult> {
     let ahead = policies.iter().filter_map(|policy| match policy.kind {
-        Kind::Animation(kind) if kind.trigger == Trigger::Ahead && !kind.variable => Some((policy, kind)),
+        PolicyKind::Animation(kind) if kind.trigger == FrameTrigger::Ahead && !kind.variable => Some((policy, kind)),
         _ => None,
     });
     let plain = ahead.filter(|(_, kind)| kind.settings.run_ahead == 0 && kind.settings.start_delay == 0);
@@ -133,7 +133,7 @@ fn drawing_ahead(text: &mut String, baseline: &RunResult, best: &RunResult) {
 }
 
 /// Adds the causes of the remaining misses.
-fn left(text: &mut String, misses: &[Miss]) {
+fn add_remaining_misses(text: &mut String, misses: &[FrameMiss]) {
     let all: u64 = misses.iter().map(|miss| miss.drops).sum();
     let hopeless: u64 = misses.iter().filter(|miss| miss.cost.slower() > NOT_DRAWING).map(|miss| miss.drops).sum();
     if all == 0 {
@@ -154,7 +154,7 @@ fn left(text: &mut String, misses: &[Miss]) {
 }
 
 /// Distribution of the misses over time, as a sentence.
-fn pattern(misses: &[Miss], interval: Span) -> String {
+fn pattern(misses: &[FrameMiss], interval: Span) -> String {
     let distances: Vec<f64> = misses.windows(2).map(|pair| (pair[1].at - pair[0].at).as_seconds_f64()).collect();
     let together = (interval * TOGETHER).as_seconds_f64();
     let near = distances.iter().filter(|distance| **distance <= together).count();
@@ -184,8 +184,8 @@ mod tests {
 
     const INTERVAL: Span = Span::from_nanos(16_666_667);
 
-    fn miss(millis: i64) -> Miss {
-        Miss { at: Span::from_millis(millis), drops: 1, cost: FrameCost::default() }
+    fn miss(millis: i64) -> FrameMiss {
+        FrameMiss { at: Span::from_millis(millis), drops: 1, cost: FrameCost::default() }
     }
 
     #[test]
@@ -198,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_does_not_fit_is_told_how_near_it_gets() {
+    fn advice_for_an_overload_names_the_reachable_rate() {
         let told = |ahead: f64| {
             let (baseline, best) = (
                 RunResult { fps: 88.9, ..RunResult::default() },
                 RunResult { fps: ahead, buffers: 4, ..RunResult::default() },
             );
             let mut text = String::new();
-            overloaded(&mut text, 8.54, 8.33, &baseline, &best);
+            add_overload_advice(&mut text, 8.54, 8.33, &baseline, &best);
             text
         };
         assert!(told(90.0).ends_with(
@@ -218,12 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn what_remains_is_told_by_its_cost() {
+    fn remaining_misses_are_described_by_their_cost() {
         let told = |millis: &[i64]| {
-            let miss =
-                |ms: &i64| Miss { cost: FrameCost { record: Span::ZERO, render: Span::from_millis(*ms) }, ..miss(0) };
+            let miss = |ms: &i64| FrameMiss {
+                cost: FrameCost { record: Span::ZERO, render: Span::from_millis(*ms) },
+                ..miss(0)
+            };
             let mut text = String::new();
-            left(&mut text, &millis.iter().map(miss).collect::<Vec<_>>());
+            add_remaining_misses(&mut text, &millis.iter().map(miss).collect::<Vec<_>>());
             text
         };
         assert_eq!(told(&[]), "");

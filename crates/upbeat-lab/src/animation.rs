@@ -12,13 +12,15 @@
 //! Android: a frame latched at refresh k is light at k + 1.
 
 use super::load::{FrameCost, Load};
-use super::tally::{FrameClass, Tally};
-use upbeat_timing::frames::{AheadSettings, FrameQueue, MOST_AHEAD, May, Recorder, Step, Trigger};
+use super::tally::{FrameClass, RunTally};
+use upbeat_timing::frames::{
+    AheadSettings, FrameOperation, FrameQueue, FrameTrigger, MOST_AHEAD, QueuePermissions, RecorderMode,
+};
 use upbeat_timing::id::FrameId;
 use upbeat_timing::refresh_rate::{RateGovernor, RateRange};
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
-use upbeat_timing::virtualizer::{CatchUp, DisplayTarget, Grid, Virtualizer};
+use upbeat_timing::virtualizer::{CatchUp, DisplayTarget, Virtualizer, VsyncGrid};
 
 /// Start of each animation on the simulated clock; far enough from zero that earlier instants are valid.
 const START: Instant = Instant::from_nanos(1_000_000_000);
@@ -31,9 +33,9 @@ pub struct AnimationPolicy {
     /// Buffers, lead, run-ahead, start delay.
     pub settings: AheadSettings,
     /// The event that starts a frame.
-    pub trigger: Trigger,
+    pub trigger: FrameTrigger,
     /// Whether recording waits for rendering.
-    pub recorder: Recorder,
+    pub recorder: RecorderMode,
     /// Whether the panel's refresh is variable.
     pub variable: bool,
     /// How content gets back on time after a drop.
@@ -43,20 +45,20 @@ pub struct AnimationPolicy {
 impl AnimationPolicy {
     /// Vsync with `slots` buffers: 2 is double, 3 is triple buffering.
     pub const fn vsync(slots: u8) -> Self {
-        Self::new(AheadSettings::buffers(slots), Trigger::Refresh)
+        Self::new(AheadSettings::buffers(slots), FrameTrigger::Refresh)
     }
 
     /// D-VSync with these settings.
     pub const fn ahead(settings: AheadSettings) -> Self {
-        Self::new(settings, Trigger::Ahead)
+        Self::new(settings, FrameTrigger::Ahead)
     }
 
-    const fn new(settings: AheadSettings, trigger: Trigger) -> Self {
-        AnimationPolicy { settings, trigger, recorder: Recorder::Coupled, variable: false, catch_up: CatchUp::Skip }
+    const fn new(settings: AheadSettings, trigger: FrameTrigger) -> Self {
+        AnimationPolicy { settings, trigger, recorder: RecorderMode::Coupled, variable: false, catch_up: CatchUp::Skip }
     }
 
     /// Sets the recorder. The default is Android's, which waits for the renderer.
-    pub const fn with_recorder(self, recorder: Recorder) -> Self {
+    pub const fn with_recorder(self, recorder: RecorderMode) -> Self {
         AnimationPolicy { recorder, ..self }
     }
 
@@ -67,20 +69,20 @@ impl AnimationPolicy {
 }
 
 /// Runs `load` under `policy`, every animation from an empty pipeline.
-pub fn run(load: &Load, policy: &AnimationPolicy) -> Tally {
-    let mut tally = Tally::new(load.interval);
+pub fn run(load: &Load, policy: &AnimationPolicy) -> RunTally {
+    let mut tally = RunTally::new(load.interval);
     for animation in load.animations() {
-        Pipeline::new(load.interval, animation, policy).run(&mut tally);
+        AnimationPipeline::new(load.interval, animation, policy).run(&mut tally);
     }
     tally
 }
 
 /// Like [`run`]; also returns the misses in order.
-pub fn run_with_misses(load: &Load, policy: &AnimationPolicy) -> (Tally, Vec<Miss>) {
-    let mut tally = Tally::new(load.interval);
+pub fn run_with_misses(load: &Load, policy: &AnimationPolicy) -> (RunTally, Vec<FrameMiss>) {
+    let mut tally = RunTally::new(load.interval);
     let mut misses = Vec::new();
     for animation in load.animations() {
-        let mut pipeline = Pipeline::new(load.interval, animation, policy);
+        let mut pipeline = AnimationPipeline::new(load.interval, animation, policy);
         pipeline.misses = Some(std::mem::take(&mut misses));
         misses = pipeline.run(&mut tally);
     }
@@ -89,7 +91,7 @@ pub fn run_with_misses(load: &Load, policy: &AnimationPolicy) -> (Tally, Vec<Mis
 
 /// A gap between two frames in which refreshes were missed.
 #[derive(Clone, Copy, Debug)]
-pub struct Miss {
+pub struct FrameMiss {
     /// End of the gap, in display time since the first frame.
     pub at: Span,
     /// Number of missed refreshes.
@@ -117,9 +119,9 @@ pub struct FrameTrace {
 
 /// The times of every frame of `load`, as one animation at a fixed rate.
 pub fn trace(load: &Load, policy: &AnimationPolicy) -> Vec<FrameTrace> {
-    let mut pipeline = Pipeline::new(load.interval, &load.frames, policy);
+    let mut pipeline = AnimationPipeline::new(load.interval, &load.frames, policy);
     pipeline.traces = Some(Vec::with_capacity(load.frames.len()));
-    let mut tally = Tally::new(load.interval);
+    let mut tally = RunTally::new(load.interval);
     let mut left = load.frames.len();
     while left > 0 {
         pipeline.start_work();
@@ -142,7 +144,7 @@ pub fn interrupt_response(load: &Load, policy: &AnimationPolicy, supersede: bool
         // Multiples of the golden ratio spread the phases evenly over the refresh, without a period.
         let phase = (index as f64 * 0.618_034).fract();
         let event = START + load.interval * WARM_UP as i64 + load.interval.scale((phase * 1e6) as i64, 1_000_000);
-        let mut pipeline = Pipeline::new(load.interval, frames, policy);
+        let mut pipeline = AnimationPipeline::new(load.interval, frames, policy);
         if let Some(light) = pipeline.answer(event, supersede, frames.len()) {
             sum += light - event;
             answered += 1;
@@ -152,18 +154,18 @@ pub fn interrupt_response(load: &Load, policy: &AnimationPolicy, supersede: bool
 }
 
 /// The frame in a stage and the end of its work.
-type Work = Option<(FrameId, Instant)>;
+type StageWork = Option<(FrameId, Instant)>;
 
-struct Pipeline<'a> {
+struct AnimationPipeline<'a> {
     costs: &'a [FrameCost],
     interval: Span,
-    trigger: Trigger,
+    trigger: FrameTrigger,
     frames: FrameQueue<()>,
     virtualizer: Virtualizer,
     governor: Option<RateGovernor>,
     now: Instant,
-    record: Work,
-    render: Work,
+    record: StageWork,
+    render: StageWork,
     refresh: RefreshIndex,
     refresh_at: Instant,
     /// A refresh found no frame, so the variable panel waits for the next one.
@@ -171,30 +173,30 @@ struct Pipeline<'a> {
     first_due: RefreshIndex,
     shown_at: Instant,
     /// Start and target of each frame in the pipeline, by number modulo the most frames there can be.
-    started: [Started; MOST_AHEAD],
+    started: [StartedFrame; MOST_AHEAD],
     /// Filled for timelines only.
     traces: Option<Vec<FrameTrace>>,
     /// Filled for advice only.
-    misses: Option<Vec<Miss>>,
+    misses: Option<Vec<FrameMiss>>,
 }
 
 #[derive(Clone, Copy)]
-struct Started {
+struct StartedFrame {
     at: Instant,
     target: DisplayTarget,
 }
 
-impl<'a> Pipeline<'a> {
+impl<'a> AnimationPipeline<'a> {
     fn new(interval: Span, costs: &'a [FrameCost], policy: &AnimationPolicy) -> Self {
-        let grid = Grid { refresh: RefreshIndex(0), present: START, interval };
+        let grid = VsyncGrid { refresh: RefreshIndex(0), present: START, interval };
         let mut frames = FrameQueue::new(policy.settings, policy.trigger);
         frames.set_recorder(policy.recorder);
         frames.begin(RefreshIndex(1));
         frames.end_at(FrameId(costs.len() as u64));
-        let delay = if policy.trigger == Trigger::Ahead { u64::from(policy.settings.start_delay) } else { 0 };
+        let delay = if policy.trigger == FrameTrigger::Ahead { u64::from(policy.settings.start_delay) } else { 0 };
         let none = DisplayTarget { refresh: RefreshIndex(0), present: START, content: START };
         let slowest = interval.scale(SLOWEST_VARIABLE.0, SLOWEST_VARIABLE.1);
-        Pipeline {
+        AnimationPipeline {
             costs,
             interval,
             trigger: policy.trigger,
@@ -211,14 +213,14 @@ impl<'a> Pipeline<'a> {
             waiting: false,
             first_due: RefreshIndex(1 + delay),
             shown_at: START + interval * delay as i64,
-            started: [Started { at: START, target: none }; _],
+            started: [StartedFrame { at: START, target: none }; _],
             traces: None,
             misses: None,
         }
     }
 
     /// Runs all frames, and returns the misses if they are recorded.
-    fn run(mut self, tally: &mut Tally) -> Vec<Miss> {
+    fn run(mut self, tally: &mut RunTally) -> Vec<FrameMiss> {
         let mut left = self.costs.len();
         while left > 0 {
             self.start_work();
@@ -229,21 +231,21 @@ impl<'a> Pipeline<'a> {
 
     /// Time of the next event.
     fn next_event(&self) -> Instant {
-        let end = |work: Work| work.map_or(Instant::MAX, |(_, end)| end);
+        let end = |work: StageWork| work.map_or(Instant::MAX, |(_, end)| end);
         let refresh = if self.waiting { Instant::MAX } else { self.refresh_at };
         end(self.record).min(end(self.render)).min(refresh)
     }
 
     /// Handles the next event. Returns the frame that it shows, if any.
-    fn advance(&mut self, tally: &mut Tally) -> Option<FrameId> {
+    fn advance(&mut self, tally: &mut RunTally) -> Option<FrameId> {
         self.now = self.next_event();
         if let Some((frame, _)) = self.record.filter(|(_, end)| *end == self.now) {
             self.record = None;
-            self.frames.recorded(frame);
+            self.frames.mark_recorded(frame);
             None
         } else if let Some((frame, _)) = self.render.filter(|(_, end)| *end == self.now) {
             self.render = None;
-            tally.wasted += u64::from(self.frames.drawn(frame, Span::ZERO));
+            tally.wasted += u64::from(self.frames.mark_drawn(frame, Span::ZERO));
             if self.waiting { self.latch(tally) } else { None }
         } else {
             self.latch(tally)
@@ -252,7 +254,7 @@ impl<'a> Pipeline<'a> {
 
     /// Runs until `event`, handles it, and runs on until a frame started after it is light.
     fn answer(&mut self, event: Instant, supersede: bool, frames: usize) -> Option<Instant> {
-        let mut tally = Tally::new(self.interval);
+        let mut tally = RunTally::new(self.interval);
         let mut first_fresh = None;
         loop {
             self.start_work();
@@ -276,14 +278,18 @@ impl<'a> Pipeline<'a> {
 
     fn start_work(&mut self) {
         loop {
-            let may = May { draw: self.render.is_none(), record: self.record.is_none(), ..May::WORK };
+            let may = QueuePermissions {
+                draw: self.render.is_none(),
+                record: self.record.is_none(),
+                ..QueuePermissions::WORK
+            };
             let Some(step) = self.frames.poll(may) else { return };
             match step {
-                Step::Record => {
+                FrameOperation::Record => {
                     let next_latch = self.refresh.max(self.first_due);
                     let target = self.virtualizer.issue(next_latch, self.frames.depth() as u64);
                     let frame = self.frames.record(target.refresh, ());
-                    self.started[frame.0 as usize % self.started.len()] = Started { at: self.now, target };
+                    self.started[frame.0 as usize % self.started.len()] = StartedFrame { at: self.now, target };
                     let end = self.now + self.costs[frame.0 as usize].record;
                     self.record = Some((frame, end));
                     if let Some(traces) = &mut self.traces {
@@ -301,8 +307,8 @@ impl<'a> Pipeline<'a> {
                     // Recording has the lowest priority, so no other step is possible now.
                     return;
                 }
-                Step::Draw(frame) => {
-                    self.frames.draw(frame);
+                FrameOperation::Draw(frame) => {
+                    self.frames.mark_drawing(frame);
                     let end = self.now + self.costs[frame.0 as usize].render;
                     self.render = Some((frame, end));
                     if let Some(trace) = self.traces.as_mut().and_then(|traces| traces.get_mut(frame.0 as usize)) {
@@ -310,20 +316,20 @@ impl<'a> Pipeline<'a> {
                     }
                 }
                 // The simulation has no display that holds buffers: nothing to release.
-                Step::Release(_) | Step::Withdraw(_) | Step::HandOver(_) => {}
+                FrameOperation::Release(_) | FrameOperation::Withdraw(_) | FrameOperation::HandOver(_) => {}
             }
         }
     }
 
     /// Handles a refresh. Returns the new frame that it shows.
-    fn latch(&mut self, tally: &mut Tally) -> Option<FrameId> {
+    fn latch(&mut self, tally: &mut RunTally) -> Option<FrameId> {
         let buffers = 1 + self.frames.pixel_buffers();
-        let latched = self.frames.shows(self.refresh).frame;
+        let latched = self.frames.frame_for_refresh(self.refresh).frame;
         if let Some(frame) = latched {
             self.frames.take(frame);
         }
         if self.refresh >= self.first_due {
-            tally.refresh(buffers);
+            tally.count_refresh(buffers);
         }
         if let Some(frame) = latched {
             self.shown(frame, tally);
@@ -332,11 +338,11 @@ impl<'a> Pipeline<'a> {
         latched
     }
 
-    fn shown(&mut self, frame: FrameId, tally: &mut Tally) {
+    fn shown(&mut self, frame: FrameId, tally: &mut RunTally) {
         if self.governor.is_some() {
-            self.virtualizer.calibrate(Grid { refresh: self.refresh, present: self.now, interval: self.interval });
+            self.virtualizer.calibrate(VsyncGrid { refresh: self.refresh, present: self.now, interval: self.interval });
         }
-        let Started { at, target } = self.started[frame.0 as usize % self.started.len()];
+        let StartedFrame { at, target } = self.started[frame.0 as usize % self.started.len()];
         if let Some(trace) = self.traces.as_mut().and_then(|traces| traces.get_mut(frame.0 as usize)) {
             trace.shown = self.now;
         }
@@ -345,8 +351,8 @@ impl<'a> Pipeline<'a> {
         // The paper counts from the start of the frame or from its D-Timestamp, whichever is later. A frame that waits
         // because it was started early adds no latency, since its content is not older for it.
         let from = match self.trigger {
-            Trigger::Refresh => at,
-            Trigger::Ahead => at.max(target.present - self.interval),
+            FrameTrigger::Refresh => at,
+            FrameTrigger::Ahead => at.max(target.present - self.interval),
         };
         let latency = light - from;
         let class = if gap * 2 > self.interval * 3 {
@@ -357,15 +363,15 @@ impl<'a> Pipeline<'a> {
             FrameClass::Direct
         };
         let dropped = tally.drops;
-        tally.frame(gap, latency, class);
+        tally.count_frame(gap, latency, class);
         if let Some(misses) = self.misses.as_mut().filter(|misses| misses.len() < MOST_MISSES && tally.drops > dropped)
         {
             let cost = self.costs[frame.0 as usize];
-            misses.push(Miss { at: tally.shown_for, drops: tally.drops - dropped, cost });
+            misses.push(FrameMiss { at: tally.shown_for, drops: tally.drops - dropped, cost });
         }
-        tally.age(light - at);
-        if self.trigger == Trigger::Ahead {
-            tally.ahead(self.now - at, self.now - target.content);
+        tally.add_age(light - at);
+        if self.trigger == FrameTrigger::Ahead {
+            tally.count_ahead(self.now - at, self.now - target.content);
         }
         self.shown_at = self.now;
     }

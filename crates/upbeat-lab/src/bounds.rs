@@ -1,7 +1,7 @@
 //! Lower bounds: the fewest drops that any schedule could have with the same costs.
 
 use super::load::{FrameCost, Load};
-use super::tally::{FrameClass, Tally};
+use super::tally::{FrameClass, RunTally};
 use upbeat_timing::time::Span;
 
 /// The bound with skipping cuts animations into pieces of this many refreshes, because its cost grows with the square.
@@ -11,8 +11,8 @@ const PIECE: usize = 600;
 ///
 /// Waiting gains nothing: each start is the maximum of earlier ends, so a delay never makes a later start earlier
 /// (simulation finding 2).
-pub fn without_skipping(load: &Load) -> Tally {
-    let mut tally = Tally::new(load.interval);
+pub fn without_skipping(load: &Load) -> RunTally {
+    let mut tally = RunTally::new(load.interval);
     for animation in load.animations() {
         let (mut recorded, mut rendered, mut refresh) = (Span::ZERO, Span::ZERO, 0);
         for cost in animation {
@@ -21,7 +21,7 @@ pub fn without_skipping(load: &Load) -> Tally {
             let ready = rendered.as_nanos().div_euclid(load.interval.as_nanos())
                 + i64::from(rendered.as_nanos() % load.interval.as_nanos() != 0);
             let shown = (refresh + 1).max(ready);
-            tally.frame(load.interval * (shown - refresh), Span::ZERO, FrameClass::Direct);
+            tally.count_frame(load.interval * (shown - refresh), Span::ZERO, FrameClass::Direct);
             refresh = shown;
         }
     }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn one_frame_of_three_periods_costs_one_drop_if_it_may_be_left_out() {
+    fn a_skippable_frame_of_three_periods_costs_one_drop() {
         let mut costs = [(1_000, 14_000); 20];
         costs[10] = (1_000, 47_000);
         let load = load(&costs);

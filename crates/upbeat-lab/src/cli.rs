@@ -1,7 +1,7 @@
 //! The command line of `upbeat simulate`.
 
-mod applies;
 mod device;
+mod modes;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -11,24 +11,24 @@ use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::applies::Mode;
-use self::device::Input;
+use self::device::InputSource;
+use self::modes::SimulateMode;
 use super::animation::{self, AnimationPolicy};
 use super::clients;
-use super::interaction::{InteractionPolicy, JustInTime, run as respond};
+use super::hand_scrolling;
+use super::interaction::{InteractionPolicy, JustInTimePolicy, run as respond};
 use super::load::synthetic::MIXES;
-use super::load::{self, Load, Wanted, csv, frame_log};
+use super::load::{self, Load, LogRequest, csv, frame_log};
 use super::policy;
 use super::replay;
 use super::report::html::Charts;
 use super::report::{html, table};
-use super::result::{Figure, Report, RunResult};
-use super::runner::{self, Conditions, Source};
-use super::scrolled;
+use super::result::{PaperFigure, RunResult, SimulationReport};
+use super::runner::{self, LoadSource, RunConditions};
 use super::strokes;
-use super::suite::{self, Effort, estimators};
+use super::suite::{self, SuiteEffort, estimators};
 use upbeat_timing::estimator::{EstimatorKind, MissBudget};
-use upbeat_timing::frames::{AheadSettings, Recorder};
+use upbeat_timing::frames::{AheadSettings, RecorderMode};
 use upbeat_timing::time::Span;
 
 /// The miss budgets of the trade-off picture, per mille.
@@ -74,7 +74,7 @@ pub struct SimulateArgs {
     seed: Option<u64>,
     /// Input events: their rate, or a recording of them (`t_us,x,y,state`), which repeats [default: 125]
     #[arg(long, value_name = "HZ|CSV")]
-    input: Option<Input>,
+    input: Option<InputSource>,
     /// From the hand to the driver, in ms (a mouse 1, a phone's touch screen 28) [default: 1]
     #[arg(long, value_name = "MS")]
     touch: Option<f64>,
@@ -122,15 +122,21 @@ pub struct SimulateArgs {
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match args.mode()? {
-        Mode::List => {
+        SimulateMode::List => {
             let policies = policy::all().into_iter().map(|policy| policy.name);
             let loads = MIXES.into_iter().map(|mix| format!("load {}", mix.name));
             let names = policies.chain(loads).collect::<Vec<_>>().join("\n") + "\n";
             return Ok(out.write_all(names.as_bytes())?);
         }
-        Mode::Strokes => return Ok(out.write_all(strokes_table(&args.strokes)?.as_bytes())?),
-        Mode::Estimators => return Ok(out.write_all(args.estimators()?.as_bytes())?),
-        Mode::Scroll | Mode::Replay | Mode::Papers | Mode::Clients | Mode::Save | Mode::Logs | Mode::Loads => {}
+        SimulateMode::Strokes => return Ok(out.write_all(strokes_table(&args.strokes)?.as_bytes())?),
+        SimulateMode::Estimators => return Ok(out.write_all(args.estimators()?.as_bytes())?),
+        SimulateMode::Scroll
+        | SimulateMode::Replay
+        | SimulateMode::Papers
+        | SimulateMode::Clients
+        | SimulateMode::Save
+        | SimulateMode::Logs
+        | SimulateMode::Loads => {}
     }
     if let Some(path) = &args.replay {
         let recorded = frame_log::read(path)?;
@@ -160,11 +166,11 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     Ok(out.write_all(text.as_bytes())?)
 }
 
-fn json(runs: Vec<RunResult>, figures: Vec<Figure>) -> anyhow::Result<String> {
-    to_json(&Report { runs, figures, ..Report::default() })
+fn json(runs: Vec<RunResult>, figures: Vec<PaperFigure>) -> anyhow::Result<String> {
+    to_json(&SimulationReport { runs, figures, ..SimulationReport::default() })
 }
 
-fn to_json(report: &Report) -> anyhow::Result<String> {
+fn to_json(report: &SimulationReport) -> anyhow::Result<String> {
     Ok(serde_json::to_string(report)? + "\n")
 }
 
@@ -181,22 +187,22 @@ impl SimulateArgs {
         self.seed.unwrap_or(1)
     }
 
-    fn conditions<'a>(&self, recorded: &'a [Span]) -> anyhow::Result<Conditions<'a>> {
+    fn conditions<'a>(&self, recorded: &'a [Span]) -> anyhow::Result<RunConditions<'a>> {
         let recorder = self.recorder.as_deref().map(|recorder| match recorder {
-            "coupled" => Recorder::Coupled,
-            _ => Recorder::Decoupled,
+            "coupled" => RecorderMode::Coupled,
+            _ => RecorderMode::Decoupled,
         });
         let device = self.device(recorded)?;
-        Ok(Conditions { seeds: self.seeds.unwrap_or(5), first_seed: self.seed(), device, recorder })
+        Ok(RunConditions { seeds: self.seeds.unwrap_or(5), first_seed: self.seed(), device, recorder })
     }
 
-    fn sources(&self, interval: Span) -> anyhow::Result<Vec<Source>> {
+    fn sources(&self, interval: Span) -> anyhow::Result<Vec<LoadSource>> {
         let mut sources = Vec::new();
         for path in &self.traces {
-            let wanted = Wanted { interval, process: self.process.as_deref() };
+            let wanted = LogRequest { interval, process: self.process.as_deref() };
             let mut log = load::read(path, &wanted)?;
             log.load.animation = self.animation.unwrap_or(0);
-            sources.push(Source::Log(Arc::new(log)));
+            sources.push(LoadSource::Log(Arc::new(log)));
         }
         let default = self.traces.is_empty() && self.suite.is_none() && self.load.is_empty();
         let names = if default { vec!["A".to_owned(), "E".to_owned()] } else { self.load.clone() };
@@ -205,7 +211,12 @@ impl SimulateArgs {
             let Some(mix) = MIXES.into_iter().find(|mix| mix.name.starts_with(&name.to_uppercase())) else {
                 bail!("no load is called `{name}`; there are A, B, C, D, E and F");
             };
-            sources.push(Source::Mix { mix, interval, frames: frames.max(1), animation: self.animation.unwrap_or(0) });
+            sources.push(LoadSource::Mix {
+                mix,
+                interval,
+                frames: frames.max(1),
+                animation: self.animation.unwrap_or(0),
+            });
         }
         Ok(sources)
     }
@@ -220,11 +231,11 @@ impl SimulateArgs {
     }
 
     /// Results of every load scrolled by every recorded hand, as text.
-    fn scrolled(&self, sources: &[Source]) -> anyhow::Result<String> {
+    fn scrolled(&self, sources: &[LoadSource]) -> anyhow::Result<String> {
         let hands = self.scroll.iter().map(|path| strokes::read(path)).collect::<Result<Vec<_>, _>>()?;
-        let of = |source: &Source| {
+        let of = |source: &LoadSource| {
             let load = source.load(self.seed()).into_owned();
-            let ways: Vec<_> = hands.iter().flat_map(|hand| scrolled::run(hand, &load)).collect();
+            let ways: Vec<_> = hands.iter().flat_map(|hand| hand_scrolling::run(hand, &load)).collect();
             (load, ways)
         };
         let results: Vec<_> = sources.iter().map(of).collect();
@@ -233,14 +244,14 @@ impl SimulateArgs {
             let scrolled: Vec<_> = results.iter().map(of).collect();
             return Ok(serde_json::json!({ "scrolled": scrolled }).to_string() + "\n");
         }
-        let texts: Vec<_> = results.iter().map(|(load, ways)| scrolled::render(load, ways)).collect();
+        let texts: Vec<_> = results.iter().map(|(load, ways)| hand_scrolling::render(load, ways)).collect();
         Ok(texts.join("\n"))
     }
 
     /// Results of every load for several clients at once, as text.
-    fn several(&self, sources: &[Source], clients: usize) -> anyhow::Result<String> {
+    fn several(&self, sources: &[LoadSource], clients: usize) -> anyhow::Result<String> {
         let cores = usize::from(self.cores.unwrap_or(2));
-        let of = |source: &Source| {
+        let of = |source: &LoadSource| {
             let load = source.load(self.seed()).into_owned();
             let runs = clients::run(&load, clients, cores);
             (load, runs)
@@ -252,17 +263,18 @@ impl SimulateArgs {
         Ok(results.iter().map(|(load, runs)| clients::render(load, clients, cores, runs)).collect())
     }
 
-    fn simulate(&self, sources: &[Source]) -> anyhow::Result<Report> {
+    fn simulate(&self, sources: &[LoadSource]) -> anyhow::Result<SimulationReport> {
         let policies = policy::named(&self.policy)?;
         let parts = if self.suite.is_some() { suite::PARTS as u64 } else { 0 };
         let bar = progress(runner::steps(sources, &policies, self.seeds.unwrap_or(5)) + parts);
         let recorded = self.recorded()?;
         let conditions = self.conditions(&recorded)?;
         let runs = runner::run(sources, &policies, &conditions, &|| bar.inc(1));
-        let figures = if self.suite.is_some() { suite::papers(Effort::default(), &|| bar.inc(1)) } else { Vec::new() };
+        let figures =
+            if self.suite.is_some() { suite::papers(SuiteEffort::default(), &|| bar.inc(1)) } else { Vec::new() };
         bar.finish_and_clear();
         let loads = runner::infos(sources, &policies, &conditions, &runs);
-        Ok(Report { loads, runs, figures })
+        Ok(SimulationReport { loads, runs, figures })
     }
 }
 
@@ -278,7 +290,7 @@ fn progress(steps: u64) -> ProgressBar {
     bar
 }
 
-fn charts(sources: &[Source], args: &SimulateArgs) -> Charts {
+fn charts(sources: &[LoadSource], args: &SimulateArgs) -> Charts {
     let mut loads: Vec<Load> = sources.iter().map(|source| source.load(args.seed()).into_owned()).collect();
     if loads.is_empty() {
         // Without loads, the suite uses the loads of its own figures.
@@ -319,7 +331,7 @@ fn trade(load: &Load, args: &SimulateArgs) -> Vec<(String, Vec<(f64, f64)>)> {
         .into_par_iter()
         .map(|kind| {
             let point = |share: &u32| {
-                let policy = JustInTime::new(kind, MissBudget::per_mille(*share));
+                let policy = JustInTimePolicy::new(kind, MissBudget::per_mille(*share));
                 let response = respond(&setup, &InteractionPolicy::JustInTime(policy));
                 (response.latency.p50, response.drops_per_second)
             };

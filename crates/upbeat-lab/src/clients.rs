@@ -6,16 +6,16 @@ use std::fmt::Write;
 
 use rayon::prelude::*;
 
-use super::compositor::{self, ClientOutcome, ClientSetup, Machine};
+use super::compositor::{self, ClientOutcome, ClientSetup, SimulatedMachine};
 use super::load::{FrameCost, Load};
-use super::result::{Latency, RunResult};
-use upbeat_timing::pacer::MissBudgets;
+use super::result::{LatencySummary, RunResult};
+use upbeat_timing::pacer::PacerMissBudgets;
 use upbeat_timing::pacing::PacingWish;
 
 /// Runs `load` for `clients` clients on `cores` cores. Returns two results for every pacing: the focused client, and
 /// the worst of the other clients.
 pub fn run(load: &Load, clients: usize, cores: usize) -> Vec<RunResult> {
-    let machine = Machine { cores, ..Machine::headless(load.interval) };
+    let machine = SimulatedMachine { cores, ..SimulatedMachine::headless(load.interval) };
     let frames: Vec<Vec<FrameCost>> = (0..clients)
         .map(|client| {
             let mut frames = load.frames.clone();
@@ -32,7 +32,7 @@ pub fn run(load: &Load, clients: usize, cores: usize) -> Vec<RunResult> {
                 .map(|(client, frames)| ClientSetup { frames, pacing, focused: client == 0, held: false })
                 .collect();
             let mut outcomes =
-                compositor::run(&machine, &setups, load.frames.len(), MissBudgets::default()).into_iter();
+                compositor::run(&machine, &setups, load.frames.len(), PacerMissBudgets::default()).into_iter();
             let focused = outcomes.next().map(|outcome| result(load, format!("{pacing}, focused"), outcome));
             let worst = outcomes.max_by(|a, b| a.callback_to_light.p50.total_cmp(&b.callback_to_light.p50));
             let others =
@@ -62,7 +62,7 @@ pub(super) fn result(load: &Load, policy: String, outcome: ClientOutcome) -> Run
         hitches_per_s: outcome.hitches as f64 / outcome.duration.as_seconds_f64().max(1e-9),
         fps: outcome.frames_per_second(),
         longest_freeze_ms: outcome.longest_gap.as_millis_f64(),
-        latency_ms: Latency::from(outcome.callback_to_light),
+        latency_ms: LatencySummary::from(outcome.callback_to_light),
         latencies: outcome.latencies.into_iter().map(f64::from).collect(),
         age_ms,
         ..RunResult::default()

@@ -12,12 +12,12 @@ use std::collections::VecDeque;
 
 use super::load::FrameCost;
 use super::tally::{HITCH, Summary};
-use upbeat_timing::conductor::{Action, Conductor, PacerId};
+use upbeat_timing::conductor::{Conductor, ConductorAction, PacerId};
 use upbeat_timing::id::FrameId;
-use upbeat_timing::output::{Composed, LatchPolicy, OutputMachine};
-use upbeat_timing::pacer::MissBudgets;
+use upbeat_timing::output::{ComposeCostKind, LatchPolicy, OutputMachine};
+use upbeat_timing::pacer::PacerMissBudgets;
 use upbeat_timing::pacing::PacingWish;
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Instant, Span};
 use upbeat_timing::vsync::VsyncModel;
@@ -33,7 +33,7 @@ const USUAL_COMPOSE: &[Span] = &[Span::from_micros(500)];
 
 /// The machine that clients and compositor run on.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine<'a> {
+pub struct SimulatedMachine<'a> {
     pub interval: Span,
     /// From the end of submitting to the refresh: blanking and the driver's margin.
     pub lead: Span,
@@ -43,10 +43,10 @@ pub struct Machine<'a> {
     pub cores: usize,
 }
 
-impl Machine<'_> {
+impl SimulatedMachine<'_> {
     /// The timing of the headless display: 0.6 ms lead, 0.5 ms to compose, two cores.
     pub const fn headless(interval: Span) -> Self {
-        Machine { interval, lead: Span::from_micros(600), compose: USUAL_COMPOSE, cores: 2 }
+        SimulatedMachine { interval, lead: Span::from_micros(600), compose: USUAL_COMPOSE, cores: 2 }
     }
 }
 
@@ -92,12 +92,12 @@ impl ClientOutcome {
 
 /// Runs until the first client has shown `frames` frames. Returns the figures of each client.
 pub fn run(
-    machine: &Machine<'_>,
+    machine: &SimulatedMachine<'_>,
     clients: &[ClientSetup<'_>],
     frames: usize,
-    budgets: MissBudgets,
+    budgets: PacerMissBudgets,
 ) -> Vec<ClientOutcome> {
-    let mut world = World::new(machine, clients, budgets);
+    let mut world = CompositorSimulation::new(machine, clients, budgets);
     let end = START + machine.interval * (frames as i64 * 12 + STALLED_REFRESHES);
     while world.now < end && world.clients.first().is_some_and(|client| client.shown.len() < frames + WARM_UP) {
         world.step();
@@ -106,23 +106,23 @@ pub fn run(
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct CalledFrame {
     called_back: Instant,
 }
 
-struct Client<'a> {
+struct SimulatedClient<'a> {
     setup: ClientSetup<'a>,
     pacer: PacerId,
     /// Remaining work of the frame that is drawn.
-    working: Option<(Span, Frame)>,
+    working: Option<(Span, CalledFrame)>,
     drawn: usize,
     /// Committed frames, each with the earliest refresh that may show it.
-    waiting: VecDeque<(RefreshIndex, Frame)>,
+    waiting: VecDeque<(RefreshIndex, CalledFrame)>,
     wants_callback: bool,
     shown: Vec<(Instant, Instant)>,
 }
 
-impl Client<'_> {
+impl SimulatedClient<'_> {
     fn outcome(self, interval: Span) -> ClientOutcome {
         let shown = self.shown.get(WARM_UP..).unwrap_or_default();
         let mut outcome = ClientOutcome { frames: shown.len(), ..ClientOutcome::default() };
@@ -141,29 +141,29 @@ impl Client<'_> {
 }
 
 /// Index of a client and its frame, for each client with a new frame.
-type Shown = Vec<(usize, Frame)>;
+type LatchedClientFrames = Vec<(usize, CalledFrame)>;
 
 /// A frame that is being composed.
-struct Composing {
+struct ComposingFrame {
     target: Target,
     scheduled: Instant,
     end: Instant,
-    shown: Vec<(usize, Frame)>,
+    shown: Vec<(usize, CalledFrame)>,
 }
 
-struct World<'a> {
-    machine: Machine<'a>,
+struct CompositorSimulation<'a> {
+    machine: SimulatedMachine<'a>,
     composed: usize,
     conductor: Conductor,
     now: Instant,
-    clients: Vec<Client<'a>>,
-    composing: Option<Composing>,
+    clients: Vec<SimulatedClient<'a>>,
+    composing: Option<ComposingFrame>,
     /// Light, id and client frames of the submitted frame.
-    flight: Option<(Instant, FrameId, Shown)>,
+    in_flight: Option<(Instant, FrameId, LatchedClientFrames)>,
 }
 
-impl<'a> World<'a> {
-    fn new(machine: &Machine<'a>, setups: &[ClientSetup<'a>], budgets: MissBudgets) -> Self {
+impl<'a> CompositorSimulation<'a> {
+    fn new(machine: &SimulatedMachine<'a>, setups: &[ClientSetup<'a>], budgets: PacerMissBudgets) -> Self {
         let mut output = OutputMachine::new(VsyncModel::new(machine.interval, START), machine.lead, START);
         output.vsync_mut().synchronise(START);
         if setups.iter().all(|setup| setup.pacing == PacingWish::Vsync) {
@@ -175,14 +175,14 @@ impl<'a> World<'a> {
         for setup in setups {
             let pacer = conductor.add_pacer(setup.pacing, budgets);
             if let Some(pacer) = conductor.pacer_mut(pacer) {
-                pacer.buffers(4);
+                pacer.note_buffers(4);
                 pacer.set_focused(setup.focused);
                 if setup.held {
                     pacer.set_held(true, now);
                 }
                 pacer.callback_due(now);
             }
-            clients.push(Client {
+            clients.push(SimulatedClient {
                 setup: *setup,
                 pacer,
                 working: None,
@@ -192,7 +192,15 @@ impl<'a> World<'a> {
                 shown: Vec::new(),
             });
         }
-        World { machine: *machine, composed: 0, conductor, now, clients, composing: None, flight: None }
+        CompositorSimulation {
+            machine: *machine,
+            composed: 0,
+            conductor,
+            now,
+            clients,
+            composing: None,
+            in_flight: None,
+        }
     }
 
     /// Handles all due actions, then moves the clock to the next event.
@@ -213,7 +221,7 @@ impl<'a> World<'a> {
         let end_of_work = work.map(|left| self.now + left.scale(speed.1, speed.0).max(Span::from_nanos(1)));
         let wake = if self.composing.is_none() { self.conductor.next_wake(self.now) } else { None };
         let composed = self.composing.as_ref().map(|composing| composing.end);
-        let light = self.flight.as_ref().map(|(light, ..)| *light);
+        let light = self.in_flight.as_ref().map(|(light, ..)| *light);
         let next = [end_of_work, wake, composed, light].into_iter().flatten().min();
         let next = next.unwrap_or(self.now + self.machine.interval).max(self.now);
         let worked = (next - self.now).scale(speed.0, speed.1);
@@ -234,10 +242,10 @@ impl<'a> World<'a> {
         }
     }
 
-    fn act(&mut self, action: Action) {
+    fn act(&mut self, action: ConductorAction) {
         match action {
-            Action::Latch { target, scheduled } => self.latch(target, scheduled),
-            Action::Callback { pacer, .. } => {
+            ConductorAction::Latch { target, scheduled } => self.latch(target, scheduled),
+            ConductorAction::Callback { pacer, .. } => {
                 self.conductor.called_back(pacer, self.now, None);
                 let now = self.now;
                 if let Some(client) = self.clients.iter_mut().find(|client| client.pacer == pacer) {
@@ -245,7 +253,7 @@ impl<'a> World<'a> {
                     let cost = frames.get(client.drawn % frames.len().max(1)).copied().unwrap_or_default();
                     client.drawn += 1;
                     client.wants_callback = false;
-                    client.working = Some((cost.total().max(Span::from_nanos(1)), Frame { called_back: now }));
+                    client.working = Some((cost.total().max(Span::from_nanos(1)), CalledFrame { called_back: now }));
                 }
             }
         }
@@ -257,13 +265,13 @@ impl<'a> World<'a> {
         let answer = self.conductor.committed(id, self.now, None, false);
         let hold = answer.and_then(|answer| answer.hold);
         if hold.is_none() {
-            self.conductor.output_mut().need(Need::Content);
+            self.conductor.output_mut().schedule_repaint(RepaintReason::Content);
         }
         let client = &mut self.clients[index];
         client.waiting.push_back((hold.unwrap_or(RefreshIndex(0)), frame));
         client.wants_callback = true;
         let now = self.now;
-        if let Some(pacer) = self.conductor.pacer_mut(id).filter(|pacer| pacer.runs_ahead()) {
+        if let Some(pacer) = self.conductor.pacer_mut(id).filter(|pacer| pacer.has_second_period()) {
             pacer.callback_due(now);
         }
     }
@@ -279,7 +287,7 @@ impl<'a> World<'a> {
                 newest = Some(frame);
             }
             if let Some((due, _)) = client.waiting.front() {
-                self.conductor.output_mut().need_at(*due);
+                self.conductor.output_mut().schedule_repaint_at(*due);
             }
             let Some(frame) = newest else { continue };
             shown.push((index, frame));
@@ -294,27 +302,27 @@ impl<'a> World<'a> {
         let cost = costs.get(self.composed % costs.len().max(1)).copied().unwrap_or_default();
         self.composed += 1;
         let end = self.now + cost;
-        self.composing = Some(Composing { target, scheduled, end, shown });
+        self.composing = Some(ComposingFrame { target, scheduled, end, shown });
     }
 
     fn submit(&mut self) {
-        let Some(Composing { target, scheduled, end, shown }) = self.composing.take() else { return };
+        let Some(ComposingFrame { target, scheduled, end, shown }) = self.composing.take() else { return };
         let machine = self.conductor.output_mut();
         if shown.is_empty() {
-            machine.empty(target.id, scheduled, true);
+            machine.latched_nothing(target.id, scheduled, true);
         } else {
             let frame = machine.choose(target.id, ());
-            machine.submitted(frame, scheduled, end, Composed::Usual);
+            machine.submitted(frame, scheduled, end, ComposeCostKind::Usual);
 
             let interval = self.machine.interval.as_nanos();
             let reached = (end + self.machine.lead - START).as_nanos();
             let refresh = reached.div_euclid(interval) + i64::from(reached.rem_euclid(interval) != 0);
-            self.flight = Some((START + self.machine.interval * refresh, frame, shown));
+            self.in_flight = Some((START + self.machine.interval * refresh, frame, shown));
         }
     }
 
     fn present(&mut self) {
-        let Some((light, frame, shown)) = self.flight.take() else { return };
+        let Some((light, frame, shown)) = self.in_flight.take() else { return };
         self.conductor.output_mut().presented(frame, light, None, self.now);
         for (index, frame) in shown {
             self.clients[index].shown.push((light, frame.called_back));
@@ -353,7 +361,7 @@ mod tests {
 
     fn one(frames: &[FrameCost], pacing: PacingWish, held: bool) -> ClientOutcome {
         let setup = ClientSetup { held, ..client(frames, pacing) };
-        run(&Machine::headless(INTERVAL), &[setup], 2_000, MissBudgets::default()).remove(0)
+        run(&SimulatedMachine::headless(INTERVAL), &[setup], 2_000, PacerMissBudgets::default()).remove(0)
     }
 
     #[test]
@@ -398,14 +406,14 @@ mod tests {
     fn the_miss_budget_chooses_a_point_on_the_curve_of_latency_against_drops() {
         const OFF_BY: (f64, f64) = (0.7, 0.1);
         let costs = heavy_frames(20_000);
-        let machine = Machine::headless(INTERVAL);
+        let machine = SimulatedMachine::headless(INTERVAL);
         let curve: Vec<_> = (170..=330)
             .map(|tenths| with_a_fixed_start(&costs, Span::from_micros(tenths * 100), Span::from_micros(1_100)))
             .collect();
         let mut before = (f64::MAX, 0.0);
         for per_mille in [1, 10, 20, 30, 50] {
             let budget = MissBudget::per_mille(per_mille);
-            let budgets = MissBudgets { free_running: budget, interactive: budget };
+            let budgets = PacerMissBudgets { free_running: budget, interactive: budget };
             let outcome = run(&machine, &[client(&costs, PacingWish::Auto)], costs.len(), budgets).remove(0);
             let point = (outcome.callback_to_light.mean, outcome.drops_per_second());
             assert!(point.0 < before.0 && point.1 > before.1, "{per_mille}: {point:?} after {before:?}");
@@ -420,7 +428,7 @@ mod tests {
         let (light, small) = (flat(2.0), flat(0.5));
         let mut setups = vec![client(&light, PacingWish::Auto)];
         setups.extend((0..10).map(|_| ClientSetup { focused: false, ..client(&small, PacingWish::Auto) }));
-        let outcomes = run(&Machine::headless(INTERVAL), &setups, 1_000, MissBudgets::default());
+        let outcomes = run(&SimulatedMachine::headless(INTERVAL), &setups, 1_000, PacerMissBudgets::default());
         assert!(outcomes[0].callback_to_light.p50 < 6.0, "{:?}", outcomes[0].callback_to_light);
         assert!(outcomes.iter().all(|outcome| outcome.frames > 900), "nobody starves");
     }

@@ -9,16 +9,16 @@ const IGNORED: u32 = 23 - BINS.ilog2();
 
 /// A histogram of non-negative values, such as latencies in milliseconds.
 #[derive(Clone, Debug, Default)]
-pub struct Distribution {
+pub struct Histogram {
     /// By power of two; allocated at the first value in it.
-    pages: Vec<Option<Box<[Bin; BINS]>>>,
+    pages: Vec<Option<Box<[HistogramBin; BINS]>>>,
     count: u64,
     sum: f64,
     max: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Bin {
+struct HistogramBin {
     count: u64,
     sum: f64,
 }
@@ -34,7 +34,7 @@ pub struct Summary {
     pub max: f64,
 }
 
-impl Distribution {
+impl Histogram {
     /// Adds a value; a negative value counts as zero.
     pub fn add(&mut self, value: f64) {
         let value = value.max(0.0);
@@ -43,7 +43,7 @@ impl Distribution {
         if self.pages.len() <= page {
             self.pages.resize(page + 1, None);
         }
-        let bin = &mut self.pages[page].get_or_insert_with(|| Box::new([Bin::default(); BINS]))[bin];
+        let bin = &mut self.pages[page].get_or_insert_with(|| Box::new([HistogramBin::default(); BINS]))[bin];
         bin.count += 1;
         bin.sum += value;
         self.count += 1;
@@ -85,12 +85,12 @@ impl Distribution {
 
 /// A mean of non-negative values without their distribution.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Mean {
+pub struct RunningMean {
     count: u64,
     sum: f64,
 }
 
-impl Mean {
+impl RunningMean {
     /// Adds a value; a negative value counts as zero.
     pub fn add(&mut self, value: f64) {
         self.count += 1;
@@ -107,9 +107,9 @@ impl Mean {
     }
 }
 
-impl FromIterator<f64> for Distribution {
+impl FromIterator<f64> for Histogram {
     fn from_iter<T: IntoIterator<Item = f64>>(values: T) -> Self {
-        let mut distribution = Distribution::default();
+        let mut distribution = Histogram::default();
         values.into_iter().for_each(|value| distribution.add(value));
         distribution
     }
@@ -140,18 +140,18 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn equal_values_come_out_as_they_went_in() {
-        let grid: Distribution = (0..1_000).map(|index| f64::from(index % 4) * 16.666_667).collect();
+    fn equal_values_have_exact_quantiles() {
+        let grid: Histogram = (0..1_000).map(|index| f64::from(index % 4) * 16.666_667).collect();
         let summary = grid.summary();
         assert!((summary.p50 - 33.333_334).abs() < 1e-9 && summary.max == 50.000_001, "{summary:?}");
-        assert_eq!(Distribution::default().summary(), Summary::default());
-        assert_eq!([-1.0].into_iter().collect::<Distribution>().summary().max, 0.0);
+        assert_eq!(Histogram::default().summary(), Summary::default());
+        assert_eq!([-1.0].into_iter().collect::<Histogram>().summary().max, 0.0);
     }
 
     proptest! {
         #[test]
         fn quantiles_are_those_of_the_sorted_values(mut values in prop::collection::vec(0.0_f32..1e4, 1..400)) {
-            let summary = values.iter().map(|value| f64::from(*value)).collect::<Distribution>().summary();
+            let summary = values.iter().map(|value| f64::from(*value)).collect::<Histogram>().summary();
             let sorted = Summary::of(&mut values);
             for (ours, theirs) in [(summary.p50, sorted.p50), (summary.p99, sorted.p99), (summary.mean, sorted.mean)] {
                 prop_assert!((ours - theirs).abs() <= theirs / BINS as f64 + 1e-9, "{} {}", ours, theirs);

@@ -17,11 +17,11 @@ mod policy;
 
 use std::collections::VecDeque;
 
-use arrivals::{Costs, Events, line_at};
-pub use policy::{InteractionPolicy, JustInTime};
+use arrivals::{AppCosts, InputArrivals, line_at};
+pub use policy::{InteractionPolicy, JustInTimePolicy};
 
 use super::load::FrameCost;
-use super::tally::{Distribution, HITCH, Summary};
+use super::tally::{HITCH, Histogram, Summary};
 use upbeat_timing::beam::{Beam, PixelRect, ScanDirection, WriteDecision};
 use upbeat_timing::defaults::SECOND_SHOT_WORTH;
 use upbeat_timing::estimator::{Estimator, SelectedEstimator};
@@ -54,7 +54,7 @@ pub enum AppCost<'a> {
 
 /// Display, input and application of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Setup<'a> {
+pub struct InteractionSetup<'a> {
     pub interval: Span,
     /// Mean time between input events.
     pub input_interval: Span,
@@ -74,11 +74,11 @@ pub struct Setup<'a> {
     pub seed: u64,
 }
 
-impl<'a> Setup<'a> {
+impl<'a> InteractionSetup<'a> {
     /// Presto's telephone: 60 Hz, touch at 119 Hz. At exactly twice the refresh rate the phase between the two would
     /// never change, and a single random phase would decide the result.
     pub const fn presto(app: AppCost<'a>, refreshes: usize, seed: u64) -> Self {
-        Setup {
+        InteractionSetup {
             interval: Span::from_nanos(16_666_667),
             input_interval: Span::from_nanos(8_391_000),
             recorded: &[],
@@ -93,7 +93,7 @@ impl<'a> Setup<'a> {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Response {
+pub struct InteractionResponse {
     /// Input to light in milliseconds, device and scan-out included.
     pub latency: Summary,
     /// Share of the wanted first frames that were late (the paper's under-prediction).
@@ -115,26 +115,26 @@ pub struct Response {
     /// From the start of a shown frame to its refresh, in milliseconds, on average.
     pub age: f64,
     /// All latencies in milliseconds.
-    pub latencies: Distribution,
+    pub latencies: Histogram,
 }
 
 /// A finished or running frame. It answers all events up to `sampled`.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct SampledFrame {
     sampled: Instant,
     ready: Instant,
 }
 
 /// Runs one policy on one setup. The same setup gives every policy the same costs and events.
-pub fn run(setup: &Setup<'_>, policy: &InteractionPolicy) -> Response {
+pub fn run(setup: &InteractionSetup<'_>, policy: &InteractionPolicy) -> InteractionResponse {
     run_all(setup, std::slice::from_ref(policy)).pop().unwrap_or_default()
 }
 
 /// Runs several policies on one setup, each as [`run`] does. The policies take turns of some refreshes, so that events
 /// are made only once and costs stay in the cache.
-pub fn run_all(setup: &Setup<'_>, policies: &[InteractionPolicy]) -> Vec<Response> {
-    let mut events = Events::new(setup);
-    let mut runs: Vec<_> = policies.iter().map(|policy| Run::new(setup, policy)).collect();
+pub fn run_all(setup: &InteractionSetup<'_>, policies: &[InteractionPolicy]) -> Vec<InteractionResponse> {
+    let mut events = InputArrivals::new(setup);
+    let mut runs: Vec<_> = policies.iter().map(|policy| InteractionRun::new(setup, policy)).collect();
     let mut refresh = 1;
     while refresh <= setup.refreshes {
         let end = (refresh + AT_ONCE).min(setup.refreshes + 1);
@@ -146,24 +146,24 @@ pub fn run_all(setup: &Setup<'_>, policies: &[InteractionPolicy]) -> Vec<Respons
         refresh = end;
         events.forget(runs.iter().map(|run| run.answered).min().unwrap_or(0));
     }
-    runs.into_iter().map(Run::finish).collect()
+    runs.into_iter().map(InteractionRun::finish).collect()
 }
 
-struct Run<'a> {
-    setup: &'a Setup<'a>,
-    costs: Costs<'a>,
+struct InteractionRun<'a> {
+    setup: &'a InteractionSetup<'a>,
+    costs: AppCosts<'a>,
     estimator: Option<SelectedEstimator>,
     late: LateFramePolicy,
     beam: Beam,
     /// Rendered frames that are not shown yet.
-    queue: VecDeque<Frame>,
+    queue: VecDeque<SampledFrame>,
     /// When the application may begin the next frame, and when the GPU may.
     free: Instant,
     gpu_free: Instant,
     /// Number of the first event that has not arrived, and of the first that no shown frame answers.
     arrived: usize,
     answered: usize,
-    latencies: Distribution,
+    latencies: Histogram,
     ages: Span,
     attempted: u64,
     missed: u64,
@@ -176,17 +176,17 @@ struct Run<'a> {
     longest_gap: Span,
 }
 
-impl<'a> Run<'a> {
-    fn new(setup: &'a Setup<'a>, policy: &InteractionPolicy) -> Self {
+impl<'a> InteractionRun<'a> {
+    fn new(setup: &'a InteractionSetup<'a>, policy: &InteractionPolicy) -> Self {
         let estimator = match policy {
-            InteractionPolicy::JustInTime(JustInTime { estimator: Some(kind), miss, .. }) => {
+            InteractionPolicy::JustInTime(JustInTimePolicy { estimator: Some(kind), miss, .. }) => {
                 Some(SelectedEstimator::new(*kind, *miss))
             }
             _ => None,
         };
-        Run {
+        InteractionRun {
             setup,
-            costs: Costs::new(setup),
+            costs: AppCosts::new(setup),
             estimator,
             late: LateFramePolicy::default(),
             // Presto's panel has no blanking: it scans lines all the time.
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
             gpu_free: START,
             arrived: 0,
             answered: 0,
-            latencies: Distribution::default(),
+            latencies: Histogram::default(),
             ages: Span::ZERO,
             attempted: 0,
             missed: 0,
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn step(&mut self, present: Instant, policy: &InteractionPolicy, events: &mut Events<'_>) {
+    fn step(&mut self, present: Instant, policy: &InteractionPolicy, events: &mut InputArrivals<'_>) {
         match policy {
             InteractionPolicy::Legacy { offset, propagate } => self.legacy(present, *offset, *propagate, events),
             InteractionPolicy::JustInTime(policy) => self.just_in_time(present, policy, events),
@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
     /// The vsync pulse at `present` latches a frame that was ready before it; the frame is light a refresh later. The
     /// trigger of a frame waits while the application is busy. It is lost if it would wait until the next trigger, or
     /// if no buffer is free.
-    fn legacy(&mut self, present: Instant, offset: Span, propagate: bool, events: &mut Events<'_>) {
+    fn legacy(&mut self, present: Instant, offset: Span, propagate: bool, events: &mut InputArrivals<'_>) {
         let trigger = present - self.setup.interval + offset;
         let cost = self.costs.next();
         let start = trigger.max(self.free);
@@ -242,7 +242,7 @@ impl<'a> Run<'a> {
             self.attempted += 1;
             self.rendered += 1;
             self.missed += u64::from(ready > present);
-            self.queue.push_back(Frame { sampled: start, ready });
+            self.queue.push_back(SampledFrame { sampled: start, ready });
         }
         let ready = self.queue.iter().take_while(|frame| frame.ready <= present).count();
         // Without propagation the queue is emptied as soon as possible.
@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn just_in_time(&mut self, present: Instant, policy: &JustInTime, events: &mut Events<'_>) {
+    fn just_in_time(&mut self, present: Instant, policy: &JustInTimePolicy, events: &mut InputArrivals<'_>) {
         let cost = self.costs.next();
         let latch = self.deadline(present, policy);
         // On a panel that waits for frames, the frames that it shows later still hold buffers.
@@ -267,7 +267,13 @@ impl<'a> Run<'a> {
     }
 
     /// Renders the frame for this refresh.
-    fn render_for(&mut self, latch: Instant, cost: FrameCost, policy: &JustInTime, events: &mut Events<'_>) {
+    fn render_for(
+        &mut self,
+        latch: Instant,
+        cost: FrameCost,
+        policy: &JustInTimePolicy,
+        events: &mut InputArrivals<'_>,
+    ) {
         let budget = self.budget(cost.total(), policy);
         let wanted = match (policy.two_shot, &self.estimator) {
             (Some(shots), Some(costs)) => shots.first_start(costs, latch).unwrap_or(self.free),
@@ -279,7 +285,7 @@ impl<'a> Run<'a> {
         self.attempted += 1;
         self.rendered += 1;
         self.missed += u64::from(ready > latch);
-        self.queue.push_back(Frame { sampled: start, ready });
+        self.queue.push_back(SampledFrame { sampled: start, ready });
         // Observe the cost without the wait for the previous frame. With the wait, budgets would grow, frames would
         // start earlier, and wait even longer.
         self.observe(cost.total());
@@ -287,12 +293,18 @@ impl<'a> Run<'a> {
     }
 
     /// The last event at or before `wanted`, if frames begin with events; else `wanted`.
-    fn snapped(&self, wanted: Instant, policy: &JustInTime, events: &mut Events<'_>) -> Instant {
+    fn snapped(&self, wanted: Instant, policy: &JustInTimePolicy, events: &mut InputArrivals<'_>) -> Instant {
         let event = if policy.snap { events.last_before(self.arrived, wanted) } else { None };
         event.unwrap_or(wanted)
     }
 
-    fn second_shot(&mut self, first: Instant, latch: Instant, policy: &JustInTime, events: &mut Events<'_>) {
+    fn second_shot(
+        &mut self,
+        first: Instant,
+        latch: Instant,
+        policy: &JustInTimePolicy,
+        events: &mut InputArrivals<'_>,
+    ) {
         let (Some(shots), Some(costs)) = (policy.two_shot, &self.estimator) else { return };
         let Some(wanted) = shots.second_start(costs, self.free, latch, first, SECOND_SHOT_WORTH) else { return };
         let trigger = self.snapped(wanted, policy, events);
@@ -307,13 +319,13 @@ impl<'a> Run<'a> {
         if ready <= latch {
             // The second shot is in time and replaces the first frame.
             if let Some(insurance) = self.queue.back_mut() {
-                *insurance = Frame { sampled: trigger, ready };
+                *insurance = SampledFrame { sampled: trigger, ready };
             }
         }
         // A late second shot is thrown away, because the next refresh has a frame of its own.
     }
 
-    fn budget(&self, cost: Span, policy: &JustInTime) -> Span {
+    fn budget(&self, cost: Span, policy: &JustInTimePolicy) -> Span {
         match (policy.estimator, &self.estimator) {
             (None, _) => cost,
             (Some(_), None) => self.setup.interval,
@@ -328,7 +340,7 @@ impl<'a> Run<'a> {
     }
 
     /// When the frame for `present` must be ready.
-    fn deadline(&self, present: Instant, policy: &JustInTime) -> Instant {
+    fn deadline(&self, present: Instant, policy: &JustInTimePolicy) -> Instant {
         if !policy.in_place {
             return present - self.setup.output;
         }
@@ -341,7 +353,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn latch(&mut self, present: Instant, latch: Instant, policy: &JustInTime, events: &Events<'_>) {
+    fn latch(&mut self, present: Instant, latch: Instant, policy: &JustInTimePolicy, events: &InputArrivals<'_>) {
         let ready = self.queue.iter().take_while(|frame| frame.ready <= latch).count();
         if policy.variable {
             // The refresh waits for the frame. The grid of the other refreshes stays, as a cursor needs it.
@@ -361,7 +373,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn show_next(&mut self, present: Instant, events: &Events<'_>) {
+    fn show_next(&mut self, present: Instant, events: &InputArrivals<'_>) {
         let Some(frame) = self.queue.pop_front() else { return };
         self.shown += 1;
         let gap = present - self.last_shown;
@@ -379,11 +391,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn finish(self) -> Response {
+    fn finish(self) -> InteractionResponse {
         let refreshes = self.setup.refreshes.max(1) as f64;
         let seconds = refreshes * self.setup.interval.as_seconds_f64();
         let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
-        Response {
+        InteractionResponse {
             missed: share(self.missed, self.attempted),
             dropped: share(self.dropped, self.rendered),
             repeated: self.repeated as f64 / refreshes,

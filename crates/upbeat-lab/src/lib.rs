@@ -5,7 +5,7 @@
 //!   every decision is taken by the code in [`upbeat_timing`].
 //! - [`compositor`], [`clients`], [`replay`]: the compositor's own conductor under a load, with several clients, and
 //!   with a recorded session.
-//! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction. [`scrolled`]: a recorded
+//! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction. [`hand_scrolling`]: a recorded
 //!   hand that scrolls a document.
 //! - [`bounds`]: lower bounds of any schedule.
 //! - [`suite`]: the published figures, reproduced.
@@ -19,6 +19,7 @@ pub mod clients;
 pub mod compositor;
 pub mod distribution;
 pub mod events;
+pub mod hand_scrolling;
 pub mod interaction;
 pub mod load;
 pub mod policy;
@@ -27,7 +28,6 @@ pub mod replay;
 pub mod report;
 pub mod result;
 pub mod runner;
-pub mod scrolled;
 pub mod scrolling;
 pub mod strokes;
 pub mod suite;

@@ -1,7 +1,7 @@
 //! The policies and their names on the command line and in reports.
 
 use super::animation::AnimationPolicy;
-use super::interaction::{InteractionPolicy, JustInTime};
+use super::interaction::{InteractionPolicy, JustInTimePolicy};
 use upbeat_timing::defaults::{ANIMATION, ESTIMATOR, INTERACTIVE_MISS, START_DELAY};
 use upbeat_timing::estimator::{EstimatorKind, TwoShot};
 use upbeat_timing::frames::AheadSettings;
@@ -12,7 +12,7 @@ const ANDROID_OFFSET: Span = Span::from_micros(7_500);
 
 /// Pipeline of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum PolicyKind {
     /// Deterministic motion, which may run ahead.
     Animation(AnimationPolicy),
     /// Frames that answer to input.
@@ -21,26 +21,26 @@ pub enum Kind {
 
 /// A policy and its name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Policy {
+pub struct NamedPolicy {
     /// As written on the command line.
     pub name: String,
-    pub kind: Kind,
+    pub kind: PolicyKind,
 }
 
-impl Policy {
-    fn animation(name: impl Into<String>, policy: AnimationPolicy) -> Policy {
-        Policy { name: name.into(), kind: Kind::Animation(policy) }
+impl NamedPolicy {
+    fn animation(name: impl Into<String>, policy: AnimationPolicy) -> NamedPolicy {
+        NamedPolicy { name: name.into(), kind: PolicyKind::Animation(policy) }
     }
 
-    fn interaction(name: impl Into<String>, policy: InteractionPolicy) -> Policy {
-        Policy { name: name.into(), kind: Kind::Interaction(policy) }
+    fn interaction(name: impl Into<String>, policy: InteractionPolicy) -> NamedPolicy {
+        NamedPolicy { name: name.into(), kind: PolicyKind::Interaction(policy) }
     }
 
     /// Pixel buffers of a surface.
     pub const fn buffers(&self) -> u8 {
         match self.kind {
-            Kind::Animation(policy) => policy.settings.slots,
-            Kind::Interaction(_) => 3,
+            PolicyKind::Animation(policy) => policy.settings.slots,
+            PolicyKind::Interaction(_) => 3,
         }
     }
 
@@ -54,47 +54,50 @@ impl Policy {
 pub const BASELINE: &str = "vsync-3";
 
 /// Every policy, the baseline first within its kind.
-pub fn all() -> Vec<Policy> {
+pub fn all() -> Vec<NamedPolicy> {
     let mut policies = animation();
     policies.extend(interaction());
     policies
 }
 
 /// The policies for animations.
-pub fn animation() -> Vec<Policy> {
+pub fn animation() -> Vec<NamedPolicy> {
     let ahead = |slots| AheadSettings::buffers(slots);
     let everything = ANIMATION.with_start_delay(START_DELAY);
     let mut policies = vec![
-        Policy::animation(BASELINE, AnimationPolicy::vsync(3)),
-        Policy::animation("vsync-2", AnimationPolicy::vsync(2)),
-        Policy::animation("vsync-5", AnimationPolicy::vsync(5)),
+        NamedPolicy::animation(BASELINE, AnimationPolicy::vsync(3)),
+        NamedPolicy::animation("vsync-2", AnimationPolicy::vsync(2)),
+        NamedPolicy::animation("vsync-5", AnimationPolicy::vsync(5)),
     ];
     for slots in 3..=7 {
-        policies.push(Policy::animation(format!("ahead-{slots}"), AnimationPolicy::ahead(ahead(slots))));
+        policies.push(NamedPolicy::animation(format!("ahead-{slots}"), AnimationPolicy::ahead(ahead(slots))));
     }
     policies.extend([
-        Policy::animation("ahead-4+run-ahead-2", AnimationPolicy::ahead(ahead(4).with_run_ahead(2))),
-        Policy::animation("ahead-5+run-ahead-4", AnimationPolicy::ahead(ANIMATION)),
-        Policy::animation("ahead-5+start-delay", AnimationPolicy::ahead(ahead(5).with_start_delay(START_DELAY))),
-        Policy::animation("ahead-4+vrr", AnimationPolicy::ahead(ahead(4)).on_variable_refresh()),
-        Policy::animation("ahead-5+vrr", AnimationPolicy::ahead(ahead(5)).on_variable_refresh()),
-        Policy::animation("ahead-5+all", AnimationPolicy::ahead(everything)),
-        Policy::animation("ahead-5+all+vrr", AnimationPolicy::ahead(everything).on_variable_refresh()),
+        NamedPolicy::animation("ahead-4+run-ahead-2", AnimationPolicy::ahead(ahead(4).with_run_ahead(2))),
+        NamedPolicy::animation("ahead-5+run-ahead-4", AnimationPolicy::ahead(ANIMATION)),
+        NamedPolicy::animation("ahead-5+start-delay", AnimationPolicy::ahead(ahead(5).with_start_delay(START_DELAY))),
+        NamedPolicy::animation("ahead-4+vrr", AnimationPolicy::ahead(ahead(4)).on_variable_refresh()),
+        NamedPolicy::animation("ahead-5+vrr", AnimationPolicy::ahead(ahead(5)).on_variable_refresh()),
+        NamedPolicy::animation("ahead-5+all", AnimationPolicy::ahead(everything)),
+        NamedPolicy::animation("ahead-5+all+vrr", AnimationPolicy::ahead(everything).on_variable_refresh()),
     ]);
     policies
 }
 
 /// The policies for frames that answer to input.
-pub fn interaction() -> Vec<Policy> {
-    let jitt = |kind| JustInTime::new(kind, INTERACTIVE_MISS);
-    let insured = JustInTime { two_shot: Some(TwoShot::default()), ..jitt(EstimatorKind::Regression) };
-    let variable = JustInTime { variable: true, ..jitt(ESTIMATOR) };
+pub fn interaction() -> Vec<NamedPolicy> {
+    let jitt = |kind| JustInTimePolicy::new(kind, INTERACTIVE_MISS);
+    let insured = JustInTimePolicy { two_shot: Some(TwoShot::default()), ..jitt(EstimatorKind::Regression) };
+    let variable = JustInTimePolicy { variable: true, ..jitt(ESTIMATOR) };
     let mut policies = vec![
-        Policy::interaction("legacy", InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: false }),
-        Policy::interaction("legacy-stuffed", InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: true }),
+        NamedPolicy::interaction("legacy", InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: false }),
+        NamedPolicy::interaction(
+            "legacy-stuffed",
+            InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: true },
+        ),
     ];
     let mut add =
-        |name: String, policy| policies.push(Policy::interaction(name, InteractionPolicy::JustInTime(policy)));
+        |name: String, policy| policies.push(NamedPolicy::interaction(name, InteractionPolicy::JustInTime(policy)));
     for kind in EstimatorKind::ALL {
         add(format!("jitt-{kind}"), jitt(kind));
     }
@@ -103,8 +106,8 @@ pub fn interaction() -> Vec<Policy> {
     }
     add("jitt-two-shot".into(), insured);
     add("jitt-vrr".into(), variable);
-    add("oracle".into(), JustInTime::oracle());
-    add("oracle+par".into(), JustInTime::oracle().in_place());
+    add("oracle".into(), JustInTimePolicy::oracle());
+    add("oracle+par".into(), JustInTimePolicy::oracle().in_place());
     policies
 }
 
@@ -114,7 +117,7 @@ pub fn interaction() -> Vec<Policy> {
 pub struct UnknownPolicy(String);
 
 /// The policies with these names, with the baseline of their kind; all policies if `names` is empty.
-pub fn named(names: &[String]) -> Result<Vec<Policy>, UnknownPolicy> {
+pub fn named(names: &[String]) -> Result<Vec<NamedPolicy>, UnknownPolicy> {
     let all = all();
     if names.is_empty() {
         return Ok(all);

@@ -6,12 +6,12 @@ use rayon::prelude::*;
 
 use super::animation::{self, AnimationPolicy};
 use super::clients;
-use super::compositor::{self, ClientSetup, Machine};
+use super::compositor::{self, ClientSetup, SimulatedMachine};
 use super::load::Load;
-use super::load::frame_log::Recorded;
-use super::result::{Latency, RunResult};
+use super::load::frame_log::RecordedSurface;
+use super::result::{LatencySummary, RunResult};
 use upbeat_timing::frames::AheadSettings;
-use upbeat_timing::pacer::MissBudgets;
+use upbeat_timing::pacer::PacerMissBudgets;
 use upbeat_timing::pacing::PacingWish;
 
 /// Weight of drops against latency when the best policy is chosen: a drop per second is worth this many milliseconds.
@@ -19,10 +19,10 @@ use upbeat_timing::pacing::PacingWish;
 const MILLISECONDS_PER_DROP: f64 = 8.0;
 
 /// Replays the recorded frames: paced by the conductor, and ahead.
-pub fn run(recorded: &Recorded) -> Vec<RunResult> {
+pub fn run(recorded: &RecordedSurface) -> Vec<RunResult> {
     let load = &recorded.load;
-    let usual = Machine::headless(load.interval);
-    let machine = Machine {
+    let usual = SimulatedMachine::headless(load.interval);
+    let machine = SimulatedMachine {
         lead: recorded.lead.unwrap_or(usual.lead),
         compose: if recorded.compose.is_empty() { usual.compose } else { &recorded.compose },
         ..usual
@@ -46,9 +46,9 @@ pub fn run(recorded: &Recorded) -> Vec<RunResult> {
 }
 
 /// Runs one client with these costs under the conductor.
-fn composited(load: &Load, machine: Machine<'_>, pacing: PacingWish, held: bool, name: String) -> RunResult {
+fn composited(load: &Load, machine: SimulatedMachine<'_>, pacing: PacingWish, held: bool, name: String) -> RunResult {
     let setup = ClientSetup { frames: &load.frames, pacing, focused: true, held };
-    let outcomes = compositor::run(&machine, &[setup], load.frames.len(), MissBudgets::default());
+    let outcomes = compositor::run(&machine, &[setup], load.frames.len(), PacerMissBudgets::default());
     clients::result(load, name, outcomes.into_iter().next().unwrap_or_default())
 }
 
@@ -64,7 +64,7 @@ fn ahead(load: &Load, name: String, slots: u8, policy: &AnimationPolicy) -> RunR
         hitches_per_s: tally.hitches_per_second(),
         fps: tally.frames_per_second(),
         longest_freeze_ms: tally.longest_gap.as_millis_f64(),
-        latency_ms: Latency::from(tally.latency()),
+        latency_ms: LatencySummary::from(tally.latency()),
         age_ms: tally.content_age(),
         drops: tally.drops as f64,
         latencies: tally.latencies().clone(),
@@ -73,7 +73,7 @@ fn ahead(load: &Load, name: String, slots: u8, policy: &AnimationPolicy) -> RunR
 }
 
 /// The report on one screen: the recorded figures, the figures of each policy, and advice.
-pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
+pub fn render(recorded: &RecordedSurface, runs: &[RunResult]) -> String {
     let mut text = String::new();
     let light = recorded.callback_to_light;
     // Writing to a String cannot fail.
@@ -125,7 +125,7 @@ pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
 }
 
 /// The pacing that would have helped, in a sentence.
-fn advice(recorded: &Recorded, runs: &[RunResult]) -> String {
+fn advice(recorded: &RecordedSurface, runs: &[RunResult]) -> String {
     let cost = |drops: f64, latency: f64| drops * MILLISECONDS_PER_DROP + latency;
     let paced = runs.iter().filter(|run| !run.policy.starts_with("ahead"));
     let best =
@@ -169,12 +169,12 @@ mod tests {
     use upbeat_timing::time::Span;
 
     #[test]
-    fn a_stutter_recorded_at_the_refresh_is_told_what_would_have_helped() {
+    fn the_report_of_a_stutter_names_a_better_pacing() {
         let heavy = |index: usize| if index % 40 == 39 { 30_000 } else { 3_000 };
         let frames =
             (0..1_200).map(|index| FrameCost { record: Span::from_micros(heavy(index)), render: Span::ZERO }).collect();
         let interval = Span::from_nanos(16_666_667);
-        let recorded = Recorded {
+        let recorded = RecordedSurface {
             load: Load { name: "log".into(), interval, animation: 0, frames },
             callback_to_light: Summary { p50: 33.3, p99: 50.0, ..Summary::default() },
             drops: 45,
@@ -192,7 +192,7 @@ mod tests {
         assert!(text.contains("running ahead"), "{text}");
         assert!(text.lines().count() < 24 && !text.contains("note:"), "one screen");
         // A pacing with less latency but more drops is not called a help.
-        let smooth = Recorded { drops: 1, gated: true, ..recorded };
+        let smooth = RecordedSurface { drops: 1, gated: true, ..recorded };
         let text = render(&smooth, &run(&smooth));
         assert!(!text.contains("would have helped") && text.contains("and missed more: "), "{text}");
         assert!(text.contains("note: it draws before it is called back"), "{text}");
@@ -200,7 +200,7 @@ mod tests {
 
     /// A simulated run is written as a frame log and replayed: drops and latency stay the same.
     #[test]
-    fn a_log_of_a_run_replays_to_what_the_run_measured() {
+    fn a_replayed_log_gives_the_figures_of_its_run() {
         let interval = Span::from_nanos(16_666_667);
         let frames: Vec<FrameCost> = (0..1_500)
             .map(|index: u64| {
@@ -209,8 +209,8 @@ mod tests {
             })
             .collect();
         let setup = ClientSetup { frames: &frames, pacing: PacingWish::JustInTime, focused: true, held: false };
-        let machine = Machine::headless(interval);
-        let measured = compositor::run(&machine, &[setup], frames.len(), MissBudgets::default()).remove(0);
+        let machine = SimulatedMachine::headless(interval);
+        let measured = compositor::run(&machine, &[setup], frames.len(), PacerMissBudgets::default()).remove(0);
         let text: String = frames
             .iter()
             .map(|frame| {

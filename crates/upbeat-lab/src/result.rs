@@ -2,18 +2,18 @@
 
 use serde::Serialize;
 
-use super::animation::Miss;
-use super::distribution::{Distribution, Summary};
+use super::animation::FrameMiss;
+use super::distribution::{Histogram, Summary};
 
 /// All results of one call of the simulator.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct SimulationReport {
     /// One entry per load.
     pub loads: Vec<LoadInfo>,
     /// One entry per load and policy.
     pub runs: Vec<RunResult>,
     /// The published figures that were reproduced.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<PaperFigure>,
 }
 
 /// Origin and limits of a load: read this before the results of its runs.
@@ -48,7 +48,7 @@ pub enum FigureKind {
 
 /// A published figure beside ours.
 #[derive(Clone, Debug, Serialize)]
-pub struct Figure {
+pub struct PaperFigure {
     /// Its source and its meaning.
     pub id: String,
     /// The paper's number; `None` where it has none.
@@ -95,7 +95,7 @@ pub struct RunResult {
     /// The longest gap between two frames.
     pub longest_freeze_ms: f64,
     /// Frame start (or its D-Timestamp) to light for animations, input to light for interaction.
-    pub latency_ms: Latency,
+    pub latency_ms: LatencySummary,
     /// From a frame's start (when its content is chosen) to its light, on average, in milliseconds.
     pub age_ms: f64,
     /// Shares of the shown frames: direct, stuffed, after a drop.
@@ -116,15 +116,15 @@ pub struct RunResult {
     pub interrupt_unflushable_ms: Option<f64>,
     /// Latencies of the first seed in milliseconds, for histograms.
     #[serde(skip)]
-    pub latencies: Distribution,
+    pub latencies: Histogram,
     /// The misses of the first seed (animations only), for advice.
     #[serde(skip)]
-    pub misses: Vec<Miss>,
+    pub misses: Vec<FrameMiss>,
 }
 
 /// Mean and quantiles in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Latency {
+pub struct LatencySummary {
     pub mean: f64,
     pub p50: f64,
     pub p95: f64,
@@ -132,9 +132,9 @@ pub struct Latency {
     pub max: f64,
 }
 
-impl From<Summary> for Latency {
+impl From<Summary> for LatencySummary {
     fn from(summary: Summary) -> Self {
         let Summary { mean, p50, p95, p99, max, .. } = summary;
-        Latency { mean, p50, p95, p99, max }
+        LatencySummary { mean, p50, p95, p99, max }
     }
 }

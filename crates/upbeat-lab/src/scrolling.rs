@@ -1,6 +1,9 @@
 //! Scrolling with an extended buffer: how many frames must be rendered per second (SCAR).
 
-use upbeat_timing::scroll::{Cover, Extent, Lead, Region, ScarDecider, ScarStep, Steady, Supply, SupplySettings, Way};
+use upbeat_timing::scroll::{
+    DocumentExtent, DocumentRegion, RenderLead, RenderSupply, RenderedRegions, ScarDecider, ScarStep, ScrollDistance,
+    SteadyCourse, SupplySettings,
+};
 
 /// Lines of SCAR's device (2960 × 1440).
 pub const SCREEN_HEIGHT: i64 = 2_960;
@@ -37,20 +40,23 @@ pub fn scar_formula(factor: (i64, i64), speed: f64) -> f64 {
 
 /// Frames rendered per second by a view that extends up and down: ten seconds towards the end, ten back.
 pub fn both_directions(views: f64, speed: f64) -> f64 {
-    let document = Region { x: Extent { start: 0, length: SCREEN_WIDTH }, y: Extent { start: 0, length: 1_000_000 } };
+    let document = DocumentRegion {
+        x: DocumentExtent { start: 0, length: SCREEN_WIDTH },
+        y: DocumentExtent { start: 0, length: 1_000_000 },
+    };
     let budget = (SCREEN_WIDTH * SCREEN_HEIGHT) as f64 * views;
-    let mut supply = Supply::new(document, SupplySettings::with_budget(budget as i64));
+    let mut supply = RenderSupply::new(document, SupplySettings::with_budget(budget as i64));
     let mut rendered = 0_u64;
     for refresh in 0..(SECONDS * REFRESH) as i64 {
         let (position, velocity) = there_and_back(refresh as f64 / REFRESH, speed);
-        let view = Region {
-            x: Extent { start: 0, length: SCREEN_WIDTH },
-            y: Extent { start: 500_000 + position as i64, length: SCREEN_HEIGHT },
+        let view = DocumentRegion {
+            x: DocumentExtent { start: 0, length: SCREEN_WIDTH },
+            y: DocumentExtent { start: 500_000 + position as i64, length: SCREEN_HEIGHT },
         };
         // A render takes no time here, so it is requested when the last line comes into view.
-        let look = supply.look(view, &Steady(Way { x: 0.0, y: velocity }), Lead::default());
+        let look = supply.update(view, &SteadyCourse(ScrollDistance { x: 0.0, y: velocity }), RenderLead::default());
         if let Some(wanted) = look.wanted {
-            supply.set_rendered(Cover::of([wanted.region]));
+            supply.set_rendered(RenderedRegions::of([wanted.region]));
             rendered += 1;
         }
     }
@@ -96,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn renders_are_fewer_where_there_is_more_memory_and_where_it_is_slower() {
+    fn more_memory_and_lower_speed_need_fewer_renders() {
         let slowly = both_directions(1.5, 100.0);
         assert!(slowly < 0.01, "ten seconds of it fit into what lies ahead: {slowly}");
         for speed in [1_000.0, 5_000.0] {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::tally::Summary;
 use upbeat_timing::input_prediction::{
-    DeviceHistory, Hold, Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked,
+    DeviceHistory, ErrorTracked, HoldLastPosition, Kalman, Linear, PositionSample, PredictionLimits, Predictor,
+    Quadratic,
 };
 use upbeat_timing::time::{Instant, Span};
 
@@ -17,15 +18,15 @@ const STROKE_GAP: Span = Span::from_millis(100);
 
 /// A recording: strokes of samples in pixels.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recording {
+pub struct StrokeRecording {
     pub name: String,
     /// Each from touching down to lifting (or to a pause).
-    pub strokes: Vec<Vec<Sample>>,
+    pub strokes: Vec<Vec<PositionSample>>,
     /// Pixels per device unit.
     pub scale: f64,
 }
 
-impl Recording {
+impl StrokeRecording {
     /// Times of the samples since the first. Where time goes back, another recording begins: it follows without a gap.
     pub fn moments(&self) -> Vec<Span> {
         let mut moments: Vec<Span> = Vec::new();
@@ -60,7 +61,7 @@ pub enum StrokeError {
 const LARGEST: f64 = 86_400e6;
 
 /// Reads a recording with the columns `t_us,x,y,state`.
-pub fn read(path: &Path) -> Result<Recording, StrokeError> {
+pub fn read(path: &Path) -> Result<StrokeRecording, StrokeError> {
     let name = path.display().to_string();
     let text =
         std::fs::read_to_string(path).map_err(|source| StrokeError::Unreadable { path: name.clone(), source })?;
@@ -72,7 +73,7 @@ pub fn read(path: &Path) -> Result<Recording, StrokeError> {
 ///
 /// # Errors
 /// With the line and column of an invalid sample; also if no sample follows the header.
-pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeError> {
+pub fn parse(text: &str, path: &str, name: String) -> Result<StrokeRecording, StrokeError> {
     let malformed = |line, column, what| StrokeError::Malformed { path: path.to_owned(), line, column, what };
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let head = lines.next().map(|(index, line)| (index, line.trim_start_matches('\u{feff}').trim()));
@@ -83,7 +84,7 @@ pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeEr
         }
         None => return Err(malformed(1, 1, "the file is empty".to_owned())),
     }
-    let mut strokes: Vec<Vec<Sample>> = Vec::new();
+    let mut strokes: Vec<Vec<PositionSample>> = Vec::new();
     let mut is_up = true;
     let mut before = Instant::ZERO;
     for (index, line) in lines {
@@ -100,13 +101,13 @@ pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeEr
         return Err(malformed(1, 1, "no sample follows the header".to_owned()));
     }
     let scale = scale(&mut strokes);
-    Ok(Recording { name, strokes, scale })
+    Ok(StrokeRecording { name, strokes, scale })
 }
 
 const COLUMNS: &str = "t_us,x,y,state";
 
 /// A sample and its state; on error the column and the problem.
-fn sample(line: &str) -> Result<(Sample, &str), (usize, String)> {
+fn sample(line: &str) -> Result<(PositionSample, &str), (usize, String)> {
     let mut column = 1;
     let mut fields = line.split(',').map(|field| {
         let at = column;
@@ -122,14 +123,14 @@ fn sample(line: &str) -> Result<(Sample, &str), (usize, String)> {
     };
     let (micros, x, y) = (number(0.0)?, number(-LARGEST)?, number(-LARGEST)?);
     let (_, state) = next()?;
-    Ok((Sample { at: Instant::from_nanos(1_000_000_000 + (micros * 1e3) as u64), x, y }, state))
+    Ok((PositionSample { at: Instant::from_nanos(1_000_000_000 + (micros * 1e3) as u64), x, y }, state))
 }
 
 /// Converts device units to pixels, and returns the factor. Mouse counts are pixels already; other devices are scaled
 /// by the size of the recording.
-fn scale(strokes: &mut [Vec<Sample>]) -> f64 {
+fn scale(strokes: &mut [Vec<PositionSample>]) -> f64 {
     let samples = || strokes.iter().flatten();
-    let extent = |value: fn(&Sample) -> f64| {
+    let extent = |value: fn(&PositionSample) -> f64| {
         let (low, high) = samples().map(value).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
         (high - low).max(0.0)
     };
@@ -147,30 +148,33 @@ pub const PREDICTORS: [&str; 5] = ["none", "linear", "quadratic", "kalman", "lim
 
 /// The errors of a predictor on a recording at each of [`HORIZONS`], in pixels. Each sample of each stroke is one test;
 /// the true position is interpolated between the two samples around the target time.
-pub fn evaluate(recording: &Recording, predictor: &str) -> [Summary; HORIZONS.len()] {
+pub fn evaluate(recording: &StrokeRecording, predictor: &str) -> [Summary; HORIZONS.len()] {
     match predictor {
         "linear" => evaluate_with(recording, &mut Linear::new()),
         "quadratic" => evaluate_with(recording, &mut Quadratic::new()),
         "kalman" => evaluate_with(recording, &mut Kalman::new()),
-        "limited" => evaluate_with(recording, &mut Limited::new()),
-        _ => evaluate_with(recording, &mut Hold::default()),
+        "limited" => evaluate_with(recording, &mut LimitedPredictor::new()),
+        _ => evaluate_with(recording, &mut HoldLastPosition::default()),
     }
 }
 
 /// The linear predictor as the compositor uses it: with its limits, and the last position where it gives no prediction.
-struct Limited {
-    tracked: Tracked<Linear>,
-    last: Hold,
+struct LimitedPredictor {
+    tracked: ErrorTracked<Linear>,
+    last: HoldLastPosition,
 }
 
-impl Limited {
+impl LimitedPredictor {
     fn new() -> Self {
-        Limited { tracked: Tracked::new(Linear::new(), PredictionLimits::default()), last: Hold::default() }
+        LimitedPredictor {
+            tracked: ErrorTracked::new(Linear::new(), PredictionLimits::default()),
+            last: HoldLastPosition::default(),
+        }
     }
 }
 
-impl Predictor for Limited {
-    fn observe(&mut self, sample: Sample) {
+impl Predictor for LimitedPredictor {
+    fn observe(&mut self, sample: PositionSample) {
         self.tracked.observe(sample);
         self.last.observe(sample);
     }
@@ -185,7 +189,7 @@ impl Predictor for Limited {
     }
 }
 
-fn evaluate_with(recording: &Recording, predictor: &mut impl Predictor) -> [Summary; HORIZONS.len()] {
+fn evaluate_with(recording: &StrokeRecording, predictor: &mut impl Predictor) -> [Summary; HORIZONS.len()] {
     let mut errors: [Vec<f32>; HORIZONS.len()] = Default::default();
     for stroke in recording.strokes.iter().filter(|stroke| stroke.len() >= 5) {
         predictor.reset();
@@ -208,7 +212,7 @@ fn evaluate_with(recording: &Recording, predictor: &mut impl Predictor) -> [Summ
 
 /// Errors in pixels of the positions that clients get for a device.
 #[derive(Clone, Copy, Debug)]
-pub struct Foretold {
+pub struct PredictionErrors {
     /// Error of the last report.
     pub held: Summary,
     /// Error of the prediction; of the last report where there is none.
@@ -218,7 +222,7 @@ pub struct Foretold {
 }
 
 /// Evaluates the compositor's prediction for the moment `horizon` after each report of a recording.
-pub fn foretell(recording: &Recording, horizon: Span) -> Foretold {
+pub fn prediction_errors(recording: &StrokeRecording, horizon: Span) -> PredictionErrors {
     let (mut held, mut predicted, mut overshoot) = (Vec::new(), Vec::new(), Vec::new());
     let mut device = DeviceHistory::default();
     for stroke in recording.strokes.iter().filter(|stroke| stroke.len() >= 5) {
@@ -238,7 +242,7 @@ pub fn foretell(recording: &Recording, horizon: Span) -> Foretold {
             overshoot.push(beyond.clamp(0.0, length) as f32);
         }
     }
-    Foretold {
+    PredictionErrors {
         held: Summary::of(&mut held),
         predicted: Summary::of(&mut predicted),
         overshoot: Summary::of(&mut overshoot),
@@ -246,7 +250,7 @@ pub fn foretell(recording: &Recording, horizon: Span) -> Foretold {
 }
 
 /// The position at `at`, interpolated between two samples; `None` beyond the end of the stroke.
-pub fn position(stroke: &[Sample], at: Instant) -> Option<(f64, f64)> {
+pub fn position(stroke: &[PositionSample], at: Instant) -> Option<(f64, f64)> {
     let next = stroke.iter().position(|sample| sample.at >= at)?;
     let (before, after) = (stroke[next.saturating_sub(1)], stroke[next]);
     let length = (after.at - before.at).as_seconds_f64();
@@ -274,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_refused_with_its_place() {
+    fn invalid_recordings_are_rejected_with_line_and_column() {
         assert_eq!(error(""), "x.csv:1:1: the file is empty");
         assert_eq!(error("t_us,x,y,state\n"), "x.csv:1:1: no sample follows the header");
         assert_eq!(error("a,b\n1,2\n"), "x.csv:1:1: expected the columns `t_us,x,y,state`, found `a,b`");
@@ -284,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_or_a_place_that_no_number_of_days_has_is_refused() {
+    fn times_and_positions_out_of_range_are_rejected() {
         for wrong in ["83101e99900", "950009999999999999999999900", "NaN", "-inf", "-1"] {
             let text = format!("t_us,x,y,state\n0,0,0,down\n{wrong},1,0,move\n");
             let expected = format!("x.csv:3:1: expected a number for `t_us,x,y,state`, found `{wrong}`");

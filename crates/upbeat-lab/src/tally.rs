@@ -1,7 +1,7 @@
 //! Counters and figures of a simulated run.
 
-use super::distribution::Mean;
-pub use super::distribution::{Distribution, Summary};
+use super::distribution::RunningMean;
+pub use super::distribution::{Histogram, Summary};
 use upbeat_timing::time::Span;
 
 /// A gap between two shown frames of more than this many intervals is a hitch.
@@ -22,7 +22,7 @@ pub enum FrameClass {
 
 /// All counters of a run.
 #[derive(Clone, Debug)]
-pub struct Tally {
+pub struct RunTally {
     interval: Span,
     /// Number of shown frames.
     pub frames: u64,
@@ -42,18 +42,18 @@ pub struct Tally {
     pub wrong_time: u64,
     /// Sum of the squared numbers of drops in a row: a measure of clustering.
     drops_squared: u64,
-    content_error: Mean,
-    latency: Distribution,
-    age: Mean,
+    content_error: RunningMean,
+    latency: Histogram,
+    age: RunningMean,
     lead: Span,
     buffers: u64,
     buffer_samples: u64,
     peak_buffers: usize,
 }
 
-impl Tally {
+impl RunTally {
     pub fn new(interval: Span) -> Self {
-        Tally {
+        RunTally {
             interval,
             frames: 0,
             drops: 0,
@@ -64,9 +64,9 @@ impl Tally {
             wasted: 0,
             wrong_time: 0,
             drops_squared: 0,
-            content_error: Mean::default(),
-            latency: Distribution::default(),
-            age: Mean::default(),
+            content_error: RunningMean::default(),
+            latency: Histogram::default(),
+            age: RunningMean::default(),
             lead: Span::ZERO,
             buffers: 0,
             buffer_samples: 0,
@@ -75,14 +75,14 @@ impl Tally {
     }
 
     /// Counts a refresh with this many buffers in use.
-    pub fn refresh(&mut self, buffers: usize) {
+    pub fn count_refresh(&mut self, buffers: usize) {
         self.buffers += buffers as u64;
         self.buffer_samples += 1;
         self.peak_buffers = self.peak_buffers.max(buffers);
     }
 
     /// Counts a shown frame, `gap` after the frame before it (for the first frame: after it was due).
-    pub fn frame(&mut self, gap: Span, latency: Span, class: FrameClass) {
+    pub fn count_frame(&mut self, gap: Span, latency: Span, class: FrameClass) {
         self.frames += 1;
         // A fast path: most frames are shown at the refresh after the frame before.
         if gap != self.interval {
@@ -99,12 +99,12 @@ impl Tally {
     }
 
     /// Adds a shown frame's age: the time from the choice of its content to its light.
-    pub fn age(&mut self, age: Span) {
+    pub fn add_age(&mut self, age: Span) {
         self.age.add(age.as_millis_f64());
     }
 
     /// Counts a frame started ahead: `lead` before its latch, with a content time `error` before it.
-    pub fn ahead(&mut self, lead: Span, error: Span) {
+    pub fn count_ahead(&mut self, lead: Span, error: Span) {
         self.lead += lead;
         let error = error.abs();
         self.wrong_time += u64::from(error * 1_000 > self.interval);
@@ -136,7 +136,7 @@ impl Tally {
     }
 
     /// Share of `baseline`'s drops that this run avoids, from 0 to 1; negative if it has more.
-    pub fn reduction(&self, baseline: &Tally) -> f64 {
+    pub fn reduction(&self, baseline: &RunTally) -> f64 {
         let base = baseline.drops_per_second();
         if base > 0.0 { 1.0 - self.drops_per_second() / base } else { 0.0 }
     }
@@ -147,7 +147,7 @@ impl Tally {
     /// Given their sum, the drops of one of two Poisson counts are binomial (Wilson's interval). Drops in a row are not
     /// independent, so the number of independent drops is the sum divided by its mean square over its mean. The same
     /// frames cause both counts: the interval is rather too wide than too narrow.
-    pub fn reduction_bounds(&self, baseline: &Tally) -> Option<[f64; 2]> {
+    pub fn reduction_bounds(&self, baseline: &RunTally) -> Option<[f64; 2]> {
         /// Standard errors on each side of a 95 % interval.
         const Z: f64 = 1.96;
         let (before, after) = (baseline.drops as f64, self.drops as f64);
@@ -169,7 +169,7 @@ impl Tally {
     }
 
     /// All latencies in milliseconds.
-    pub const fn latencies(&self) -> &Distribution {
+    pub const fn latencies(&self) -> &Histogram {
         &self.latency
     }
 
@@ -212,18 +212,18 @@ mod tests {
     const INTERVAL: Span = Span::from_millis(10);
 
     /// A thousand refreshes with this many drops, in gaps of `together` drops.
-    fn tally(drops: u64, together: u64) -> Tally {
-        let mut tally = Tally::new(INTERVAL);
+    fn tally(drops: u64, together: u64) -> RunTally {
+        let mut tally = RunTally::new(INTERVAL);
         for frame in 0..1_000 - drops {
             let gap = if frame < drops / together { 1 + together } else { 1 };
-            tally.frame(INTERVAL * gap as i64, INTERVAL, FrameClass::Direct);
+            tally.count_frame(INTERVAL * gap as i64, INTERVAL, FrameClass::Direct);
         }
         tally
     }
 
     #[test]
     fn few_drops_say_little_and_drops_in_a_row_say_less() {
-        let bounds = |before: &Tally, after: &Tally| {
+        let bounds = |before: &RunTally, after: &RunTally| {
             after.reduction_bounds(before).unwrap().map(|bound| (100.0 * bound).round())
         };
         // No drop left of five: 23 to 100 %, from Wilson's interval of 0 in 5, which is 0 to 43 %.

@@ -89,7 +89,7 @@ pub fn check(fault: Fault) -> io::Result<()> {
 
 /// Panics if `fault` is due.
 #[inline]
-pub fn stumble(fault: Fault) {
+pub fn panic_if_due(fault: Fault) {
     #[cfg(debug_assertions)]
     assert!(!armed::is_time(fault), "a fault on purpose: {fault:?}");
     let _ = fault;
@@ -97,9 +97,9 @@ pub fn stumble(fault: Fault) {
 
 /// Panics if `fault` is due, and aborts instead of unwinding: like a panic in a function that a C library calls.
 #[inline]
-pub fn fall(fault: Fault) {
+pub fn abort_if_due(fault: Fault) {
     extern "C" fn cannot_unwind(fault: Fault) {
-        stumble(fault);
+        panic_if_due(fault);
     }
     cannot_unwind(fault);
 }
@@ -183,7 +183,7 @@ mod armed {
         use super::*;
 
         #[test]
-        fn only_the_nth_time_fails_and_only_what_was_said() {
+        fn only_the_nth_call_of_the_armed_fault_fails() {
             arm(Fault::File, 2);
             assert_eq!([1, 2, 3].map(|_| is_time(Fault::File)), [false, true, false]);
             assert!(!is_time(Fault::Thread));

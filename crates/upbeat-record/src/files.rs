@@ -56,26 +56,26 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 /// A file, or a pipe, for writing. The reader of a pipe may take five seconds for each piece; then writing fails.
 #[derive(Debug)]
-pub struct Patient {
+pub struct PipeWriter {
     file: File,
     patience: Duration,
 }
 
 /// Creates a file like [`create`], but a write to a pipe fails after some seconds if its reader does not read.
-pub fn create_patiently(path: &Path) -> io::Result<Patient> {
-    Patient::new(create(path)?.into())
+pub fn create_with_timeout(path: &Path) -> io::Result<PipeWriter> {
+    PipeWriter::new(create(path)?.into())
 }
 
-impl Patient {
+impl PipeWriter {
     /// Wraps the write end of a pipe, for instance of a pipe that a client reads.
-    pub fn new(pipe: OwnedFd) -> io::Result<Patient> {
+    pub fn new(pipe: OwnedFd) -> io::Result<PipeWriter> {
         let file = File::from(pipe);
         fcntl_setfl(&file, fcntl_getfl(&file)? | OFlags::NONBLOCK)?;
-        Ok(Patient { file, patience: PATIENCE })
+        Ok(PipeWriter { file, patience: PATIENCE })
     }
 }
 
-impl Write for Patient {
+impl Write for PipeWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.file.write(bytes) {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_pipe() {
+    fn opening_a_pipe_without_other_side_does_not_block() {
         let directory = tempfile::tempdir().unwrap();
         let path = pipe(directory.path());
         assert!(read(&path, 100).unwrap_err().to_string().contains("nobody writes"));
@@ -116,17 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_ever_for_a_reader_who_does_not_read() {
+    fn write_to_a_pipe_with_a_stalled_reader_times_out() {
         let directory = tempfile::tempdir().unwrap();
         let path = pipe(directory.path());
         let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
-        let mut writer = Patient { patience: Duration::from_millis(10), ..create_patiently(&path).unwrap() };
+        let mut writer = PipeWriter { patience: Duration::from_millis(10), ..create_with_timeout(&path).unwrap() };
         let error = writer.write_all(&vec![0; 1 << 20]).unwrap_err();
         assert!(error.to_string().contains("does not read"), "{error}");
     }
 
     #[test]
-    fn a_pipe_that_somebody_writes_to_is_read_to_its_end() {
+    fn pipe_with_a_writer_is_read_to_its_end() {
         let directory = tempfile::tempdir().unwrap();
         let path = pipe(directory.path());
         let writer = OpenOptions::new().read(true).write(true).open(&path).unwrap();

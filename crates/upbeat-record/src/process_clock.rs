@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_clock_runs_and_nobody_elses_is_invented() {
+    fn own_process_clock_runs_and_invalid_pids_have_none() {
         let clock = ProcessClock::of(std::process::id() as i32).expect("our own clock");
         let before = clock.read().expect("a time");
         let mut sum = 0u64;

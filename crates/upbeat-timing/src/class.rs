@@ -27,7 +27,7 @@
 //! flat (slope 0). The cost of *own clock* falls one for one (slope −1), because its commit does not depend on the
 //! callback.
 
-use super::pacing::Class;
+use super::pacing::ClientClass;
 use crate::time::Span;
 
 /// Frames observed before a client is classified.
@@ -61,7 +61,7 @@ const MINIMUM_CPU_MS: f64 = 0.05;
 
 /// The measurements of one frame that the classifier uses.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Evidence {
+pub struct FrameEvidence {
     /// When the callback was sent, counted from the refresh before its target.
     pub callback_offset: Span,
     /// Time from sending the callback to reading the commit.
@@ -76,7 +76,7 @@ pub struct Evidence {
 
 /// Exponentially weighted sums over frames. Fixed size, without allocation.
 #[derive(Clone, Debug, Default)]
-pub struct Classifier {
+pub struct ClientClassifier {
     weight: f64,
     offset: f64,
     answer: f64,
@@ -87,21 +87,21 @@ pub struct Classifier {
     /// Weighted frames that look like frames of a gated client.
     looks_gated: f64,
     gated: bool,
-    /// Weighted frames with [`Evidence::waited`].
+    /// Weighted frames with [`FrameEvidence::waited`].
     waited: f64,
     /// Share of commits that no callback preceded.
-    unasked: f64,
+    unsolicited: f64,
     unasked_weight: f64,
     queued: f64,
     frames: u32,
     commits: u32,
     /// The class that the sums give. Cached because it is read several times a frame and changes only with a commit.
-    class: Class,
+    class: ClientClass,
 }
 
-impl Classifier {
+impl ClientClassifier {
     /// Learns from a frame that answered a callback.
-    pub fn observe(&mut self, frame: Evidence) {
+    pub fn observe(&mut self, frame: FrameEvidence) {
         let (x, y) = (frame.callback_offset.as_millis_f64(), frame.answer.as_millis_f64());
         for (sum, value) in [
             (&mut self.weight, 1.0),
@@ -125,13 +125,13 @@ impl Classifier {
 
     /// Learns from a commit with new content that no callback preceded. `queued`: it carried a fifo barrier or a
     /// time stamp.
-    pub fn observe_unasked(&mut self, queued: bool) {
+    pub fn observe_unsolicited(&mut self, queued: bool) {
         self.commit(false, queued);
     }
 
     fn commit(&mut self, asked: bool, queued: bool) {
         self.unasked_weight = self.unasked_weight * KEEP + 1.0;
-        self.unasked = self.unasked * KEEP + f64::from(u8::from(!asked));
+        self.unsolicited = self.unsolicited * KEEP + f64::from(u8::from(!asked));
         self.queued = self.queued * KEEP + f64::from(u8::from(queued));
         self.commits = self.commits.saturating_add(1);
         self.gated = self.is_gated();
@@ -154,31 +154,31 @@ impl Classifier {
     }
 
     /// The class according to the frames so far.
-    pub const fn class(&self) -> Class {
+    pub const fn class(&self) -> ClientClass {
         self.class
     }
 
-    fn judge(&self) -> Class {
+    fn judge(&self) -> ClientClass {
         if self.commits < MINIMUM_FRAMES {
-            return Class::Unknown;
+            return ClientClass::Unknown;
         }
         if self.queued > 0.5 * self.unasked_weight {
-            return Class::Queued;
+            return ClientClass::Queued;
         }
-        if self.unasked > UNASKED_SHARE * self.unasked_weight {
-            return Class::OwnClock;
+        if self.unsolicited > UNASKED_SHARE * self.unasked_weight {
+            return ClientClass::OwnClock;
         }
         if self.frames < MINIMUM_FRAMES {
-            return Class::Unknown;
+            return ClientClass::Unknown;
         }
         if self.gated {
-            return Class::Gated;
+            return ClientClass::Gated;
         }
         let has_own_rhythm = self.slope().is_some_and(|slope| slope < OWN_CLOCK_SLOPE) && self.waits();
         if has_own_rhythm || self.waited > WAITS_SHARE * self.weight {
-            return Class::OwnClock;
+            return ClientClass::OwnClock;
         }
-        Class::Draws
+        ClientClass::Draws
     }
 
     /// Whether the client answers at once and works at other times.
@@ -207,9 +207,15 @@ mod tests {
         Span::from_millis_f64(millis)
     }
 
-    fn feed(classifier: &mut Classifier, offsets: &[f64], answer: impl Fn(f64) -> f64, inside: f64, outside: f64) {
+    fn feed(
+        classifier: &mut ClientClassifier,
+        offsets: &[f64],
+        answer: impl Fn(f64) -> f64,
+        inside: f64,
+        outside: f64,
+    ) {
         for offset in offsets.iter().cycle().take(40) {
-            classifier.observe(Evidence {
+            classifier.observe(FrameEvidence {
                 callback_offset: ms(*offset),
                 answer: ms(answer(*offset)),
                 cpu_inside: Some(ms(inside)),
@@ -220,45 +226,45 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_told_from_what_it_does() {
+    fn each_class_is_recognised_by_its_behaviour() {
         let offsets = [0.2, 4.0, 9.0, 12.0];
-        let mut draws = Classifier::default();
+        let mut draws = ClientClassifier::default();
         feed(&mut draws, &offsets, |_| 2.0, 1.9, 0.05);
-        assert_eq!(draws.class(), Class::Draws);
+        assert_eq!(draws.class(), ClientClass::Draws);
         assert!(draws.slope().unwrap().abs() < 0.01);
 
-        let mut gated = Classifier::default();
+        let mut gated = ClientClassifier::default();
         feed(&mut gated, &offsets, |_| 0.2, 0.1, 3.0);
-        assert_eq!(gated.class(), Class::Gated);
+        assert_eq!(gated.class(), ClientClass::Gated);
 
-        let mut own_clock = Classifier::default();
+        let mut own_clock = ClientClassifier::default();
         feed(&mut own_clock, &offsets, |offset| 14.0 - offset, 0.5, 0.5);
-        assert_eq!(own_clock.class(), Class::OwnClock);
+        assert_eq!(own_clock.class(), ClientClass::OwnClock);
         assert!((own_clock.slope().unwrap() + 1.0).abs() < 0.01);
 
-        let mut free = Classifier::default();
-        (0..20).for_each(|_| free.observe_unasked(false));
-        assert_eq!(free.class(), Class::OwnClock);
+        let mut free = ClientClassifier::default();
+        (0..20).for_each(|_| free.observe_unsolicited(false));
+        assert_eq!(free.class(), ClientClass::OwnClock);
 
-        let mut queued = Classifier::default();
-        (0..20).for_each(|_| queued.observe_unasked(true));
-        assert_eq!(queued.class(), Class::Queued);
+        let mut queued = ClientClassifier::default();
+        (0..20).for_each(|_| queued.observe_unsolicited(true));
+        assert_eq!(queued.class(), ClientClass::Queued);
     }
 
     #[test]
-    fn who_always_waits_longer_than_a_refresh_has_its_own_clock_and_who_does_so_at_times_draws() {
-        for (waits_in_eight, class) in [(8, Class::OwnClock), (6, Class::Draws)] {
-            let mut classifier = Classifier::default();
+    fn client_that_always_waits_has_its_own_clock_and_client_that_sometimes_waits_draws() {
+        for (waits_in_eight, class) in [(8, ClientClass::OwnClock), (6, ClientClass::Draws)] {
+            let mut classifier = ClientClassifier::default();
             for number in 0..200 {
                 let waited = number % 8 < waits_in_eight;
                 let answer = ms(if waited { 33.0 } else { 6.0 });
                 let cpu = Some(ms(1.5));
-                classifier.observe(Evidence {
+                classifier.observe(FrameEvidence {
                     answer,
                     waited,
                     cpu_inside: cpu,
                     cpu_outside: cpu,
-                    ..Evidence::default()
+                    ..FrameEvidence::default()
                 });
             }
             assert_eq!(classifier.class(), class, "{waits_in_eight} of 8");
@@ -272,24 +278,24 @@ mod tests {
 
     #[test]
     fn nothing_is_said_before_there_is_evidence() {
-        let mut classifier = Classifier::default();
-        assert_eq!(classifier.class(), Class::Unknown);
+        let mut classifier = ClientClassifier::default();
+        assert_eq!(classifier.class(), ClientClass::Unknown);
         feed(&mut classifier, &[4.0], |_| 2.0, 1.9, 0.0);
         assert_eq!(classifier.slope(), None);
     }
 
     #[test]
     fn a_cheap_client_that_draws_is_not_taken_for_a_gated_one() {
-        let mut classifier = Classifier::default();
+        let mut classifier = ClientClassifier::default();
         feed(&mut classifier, &[4.0, 9.0], |_| 0.3, 0.25, 0.01);
-        assert_eq!(classifier.class(), Class::Draws);
+        assert_eq!(classifier.class(), ClientClass::Draws);
     }
 
     /// Measured frames of a client, from a CSV recording.
-    fn recorded(csv: &str) -> Vec<Evidence> {
+    fn recorded(csv: &str) -> Vec<FrameEvidence> {
         let frames = csv.lines().filter(|line| !line.starts_with('#'));
         let frames = frames.map(|line| line.split(',').map(|value| ms(value.parse().unwrap())).collect::<Vec<_>>());
-        let evidence = |frame: Vec<Span>| Evidence {
+        let evidence = |frame: Vec<Span>| FrameEvidence {
             callback_offset: frame[0],
             answer: frame[1],
             cpu_inside: Some(frame[2]),
@@ -309,11 +315,11 @@ mod tests {
                 (include_str!("../../../tests/data/classes/simple-shm.csv"), false),
             ] {
                 let frames = recorded(csv);
-                let mut classifier = Classifier::default();
+                let mut classifier = ClientClassifier::default();
                 for (number, frame) in frames.iter().cycle().skip(start % frames.len()).take(200).enumerate() {
                     classifier.observe(*frame);
                     let known = number >= 24;
-                    proptest::prop_assert!(!known || (classifier.class() == Class::Gated) == gated, "frame {number}");
+                    proptest::prop_assert!(!known || (classifier.class() == ClientClass::Gated) == gated, "frame {number}");
                 }
             }
         }
@@ -321,11 +327,11 @@ mod tests {
 
     #[test]
     fn a_client_that_changes_its_ways_is_judged_anew() {
-        let mut classifier = Classifier::default();
+        let mut classifier = ClientClassifier::default();
         feed(&mut classifier, &[0.2, 9.0], |_| 0.2, 0.1, 3.0);
         for _ in 0..6 {
             feed(&mut classifier, &[0.2, 9.0], |_| 4.0, 3.9, 0.1);
         }
-        assert_eq!(classifier.class(), Class::Draws);
+        assert_eq!(classifier.class(), ClientClass::Draws);
     }
 }

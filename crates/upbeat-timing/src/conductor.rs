@@ -4,15 +4,15 @@
 //! [`next_wake`](Conductor::next_wake). A plan is made after an event and kept until its moment comes, so that waking
 //! late shows in the figures instead of moving the plan.
 
-use super::frames::Step;
+use super::frames::FrameOperation;
 use super::id::UpdateId;
-use super::output::{OutputMachine, Work};
-use super::pacer::{Answer, Content, MissBudgets, Pacer, Planned};
+use super::output::{AheadLimits, OutputMachine};
+use super::pacer::{CallbackAnswer, CommittedContent, Pacer, PacerMissBudgets, PlannedCallback};
 pub use super::pacers::PacerId;
 use super::pacers::Pacers;
 use super::pacing::PacingWish;
-use super::packing::{Batches, Stretch, Unit, pack};
-use super::record::Need;
+use super::packing::{BatchStarts, BatchStretch, PackingUnit, pack};
+use super::record::RepaintReason;
 use super::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
 
@@ -21,7 +21,7 @@ const SLIPS_ALLOWED: u32 = 2;
 
 /// An action that is due now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum ConductorAction {
     /// Choose content for `target`, compose and submit it. Answer with [`Conductor::latched`] and
     /// [`Conductor::poll_frame`].
     Latch {
@@ -50,24 +50,24 @@ pub struct Conductor<T = ()> {
     pacers: Pacers,
     latch: Option<(RefreshIndex, Instant)>,
     /// Latches in a row whose moment passed unused, because the caller woke later than composing allows.
-    slips: u32,
+    missed_latches: u32,
     /// An event happened since the plan was made.
-    stale: bool,
+    plan_outdated: bool,
     /// The last refresh that a client has drawn and committed for.
-    answered: Option<RefreshIndex>,
+    last_committed_target: Option<RefreshIndex>,
     /// Whether complete content may be latched before its latch moment.
     early_latch: bool,
     /// An impossible plan that was replaced, for the caller's log.
-    fault: Option<Fault>,
+    fault: Option<PlanFault>,
     /// When the last impossible plan was replaced.
-    mended: Option<Instant>,
+    fault_replaced_at: Option<Instant>,
     cores: usize,
-    stretch: Stretch,
+    stretch: BatchStretch,
 }
 
-/// A plan for a refresh too far ahead to be intended ([`OutputMachine::is_beyond_reach`]).
+/// A plan for a refresh too far ahead to be intended ([`OutputMachine::is_plan_impossible`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct PlanFault {
     /// The refresh of the plan.
     pub index: RefreshIndex,
     /// How far ahead of now the refresh lies.
@@ -81,14 +81,14 @@ impl<T> Conductor<T> {
             output,
             pacers: Pacers::new(),
             latch: None,
-            slips: 0,
-            stale: true,
-            answered: None,
+            missed_latches: 0,
+            plan_outdated: true,
+            last_committed_target: None,
             early_latch: true,
             fault: None,
-            mended: None,
+            fault_replaced_at: None,
             cores,
-            stretch: Stretch::new(),
+            stretch: BatchStretch::new(),
         }
     }
 
@@ -99,7 +99,7 @@ impl<T> Conductor<T> {
 
     /// The output's machine, to report events to. The plan is made anew afterwards.
     pub fn output_mut(&mut self) -> &mut OutputMachine<T> {
-        self.stale = true;
+        self.plan_outdated = true;
         &mut self.output
     }
 
@@ -111,14 +111,14 @@ impl<T> Conductor<T> {
     }
 
     /// A client appeared on this output.
-    pub fn add_pacer(&mut self, wish: PacingWish, budgets: MissBudgets) -> PacerId {
+    pub fn add_pacer(&mut self, wish: PacingWish, budgets: PacerMissBudgets) -> PacerId {
         self.pacers.add(Pacer::new(wish, budgets))
     }
 
     /// The client left this output.
     pub fn remove_pacer(&mut self, id: PacerId) {
         self.pacers.remove(id);
-        self.stale = true;
+        self.plan_outdated = true;
     }
 
     /// A client's pacer, read only.
@@ -128,19 +128,19 @@ impl<T> Conductor<T> {
 
     /// A client's pacer, to report events to. The plan is made anew afterwards.
     pub fn pacer_mut(&mut self, id: PacerId) -> Option<&mut Pacer> {
-        self.stale = true;
+        self.plan_outdated = true;
         self.pacers.get_mut(id)
     }
 
     /// Whether complete content may be latched before its latch moment.
     pub fn set_early_latch(&mut self, allowed: bool) {
-        self.stale |= self.early_latch != allowed;
+        self.plan_outdated |= self.early_latch != allowed;
         self.early_latch = allowed;
     }
 
     /// An input event was delivered to the client.
     pub fn input(&mut self, id: PacerId, now: Instant, interrupts: bool) {
-        self.output.calm_mut().stir(now);
+        self.output.idle_predictor_mut().note_activity(now);
         let Some(pacer) = self.pacer_mut(id) else { return };
         if interrupts {
             pacer.interrupt(now);
@@ -154,16 +154,16 @@ impl<T> Conductor<T> {
         }
     }
 
-    /// The client asks for a second frame for the refresh that it has committed for; see [`Pacer::shoot_again`].
-    pub fn shoot_again(&mut self, id: PacerId, now: Instant) {
-        self.stale = true;
+    /// The client asks for a second frame for the refresh that it has committed for; see [`Pacer::request_second_shot`].
+    pub fn request_second_shot(&mut self, id: PacerId, now: Instant) {
+        self.plan_outdated = true;
         if let Some(pacer) = self.pacers.get_mut(id) {
-            pacer.shoot_again(now, &self.output);
+            pacer.request_second_shot(now, &self.output);
         }
     }
 
     /// New content of the client arrived; see [`Pacer::committed`].
-    pub fn committed(&mut self, id: PacerId, now: Instant, cpu: Option<Span>, queued: bool) -> Option<Answer> {
+    pub fn committed(&mut self, id: PacerId, now: Instant, cpu: Option<Span>, queued: bool) -> Option<CallbackAnswer> {
         let reaches = self.output.next_index(now);
         self.note_commit(id, now, reaches, (cpu, queued, None))
     }
@@ -176,7 +176,7 @@ impl<T> Conductor<T> {
         now: Instant,
         update: UpdateId,
         (cpu, queued): (Option<Span>, bool),
-    ) -> Option<Answer> {
+    ) -> Option<CallbackAnswer> {
         let reaches = self.output.next_index(now);
         self.note_commit(id, now, reaches, (cpu, queued, Some(update)))
     }
@@ -192,15 +192,15 @@ impl<T> Conductor<T> {
     /// A GPU has finished drawing `update`. Returns the cost of the frame if it answered a callback and this was
     /// its last unfinished part.
     pub fn finished(&mut self, id: PacerId, update: UpdateId, at: Instant) -> Option<Span> {
-        self.stale = true;
+        self.plan_outdated = true;
         let (target, cost) = self.pacers.get_mut(id)?.finished(update, at, &self.output)?;
-        self.answered = Some(target);
+        self.last_committed_target = Some(target);
         Some(cost)
     }
 
     /// Like [`committed`](Self::committed), for content that arrived at `then`, when it could reach the refresh
     /// `reaches`. Only now is it known that the client's answer was complete.
-    pub fn had_committed(&mut self, id: PacerId, then: Instant, reaches: RefreshIndex) -> Option<Answer> {
+    pub fn committed_earlier(&mut self, id: PacerId, then: Instant, reaches: RefreshIndex) -> Option<CallbackAnswer> {
         self.note_commit(id, then, reaches, (None, false, None))
     }
 
@@ -210,34 +210,35 @@ impl<T> Conductor<T> {
         now: Instant,
         reaches: RefreshIndex,
         (cpu, queued, unfinished): (Option<Span>, bool, Option<UpdateId>),
-    ) -> Option<Answer> {
-        self.stale = true;
+    ) -> Option<CallbackAnswer> {
+        self.plan_outdated = true;
         let since = self.pacer(id)?.drawing().map(|drawing| drawing.scheduled);
         let drew = |other: &Pacer, since| other.is_drawing(now) || other.answered_since(since);
         let contended =
             since.is_some_and(|since| self.pacers.awake().any(|(other, pacer)| other != id && drew(pacer, since)));
         let pacer = self.pacers.get_mut(id)?;
-        let answer = pacer.committed(Content { at: now, reaches, cpu, queued, contended, unfinished }, &self.output);
+        let answer =
+            pacer.committed(CommittedContent { at: now, reaches, cpu, queued, contended, unfinished }, &self.output);
         let background = !pacer.is_focused();
         if let (true, Some(answer)) = (background, answer) {
             let last = !self.pacers().any(|other| !other.is_focused() && other.is_drawing(now));
             self.stretch.answered(answer.cpu, last, now);
         }
         if let Some(refresh) = answer.and_then(|answer| answer.hold) {
-            self.output.need_at(refresh);
+            self.output.schedule_repaint_at(refresh);
         }
         let all_there = answer.filter(|answer| answer.is_done);
-        self.answered = all_there.map(|answer| answer.drawing.target).or(self.answered);
+        self.last_committed_target = all_there.map(|answer| answer.drawing.target).or(self.last_committed_target);
         answer
     }
 
     /// The next action that is due, if any. Call it until it returns `None`.
-    pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
+    pub fn poll_action(&mut self, now: Instant) -> Option<ConductorAction> {
         self.replan(now);
         if let Some((index, scheduled)) = self.latch.filter(|(_, when)| *when <= now) {
             self.output.expect_latch(now);
             let target = self.output.publish(index);
-            return Some(Action::Latch { target, scheduled });
+            return Some(ConductorAction::Latch { target, scheduled });
         }
         let due = self.pacers.awake().find_map(|(id, pacer)| {
             let planned = pacer.planned()?;
@@ -246,7 +247,7 @@ impl<T> Conductor<T> {
         let (pacer, planned) = due?;
         let target = self.output.publish(planned.target);
         let time = target.present - target.interval;
-        Some(Action::Callback { pacer, target, time, scheduled: planned.start })
+        Some(ConductorAction::Callback { pacer, target, time, scheduled: planned.start })
     }
 
     /// When to wake up next; `None` to sleep until the next event.
@@ -257,28 +258,28 @@ impl<T> Conductor<T> {
     }
 
     /// Content is being chosen for `index`; see [`OutputMachine::latch`].
-    pub fn latched(&mut self, index: RefreshIndex) -> Need {
-        self.slips = 0;
+    pub fn latched(&mut self, index: RefreshIndex) -> RepaintReason {
+        self.missed_latches = 0;
         // The plan was used, so it did not slip.
         self.latch = None;
         self.output_mut().latch(index)
     }
 
     /// The next frame operation; see [`OutputMachine::poll_frame`].
-    pub fn poll_frame(&mut self, work: Work, now: Instant) -> Option<Step<T>> {
+    pub fn poll_frame(&mut self, work: AheadLimits, now: Instant) -> Option<FrameOperation<T>> {
         let step = self.output.poll_frame(work, now);
-        self.stale |= step.is_some();
+        self.plan_outdated |= step.is_some();
         step
     }
 
     /// The impossible plan that was replaced since the last call, if any. The caller must send clients new targets.
-    pub fn take_fault(&mut self) -> Option<Fault> {
+    pub fn take_fault(&mut self) -> Option<PlanFault> {
         self.fault.take()
     }
 
     /// The client's callbacks were sent.
-    pub fn called_back(&mut self, id: PacerId, now: Instant, cpu: Option<Span>) -> Option<Planned> {
-        self.stale = true;
+    pub fn called_back(&mut self, id: PacerId, now: Instant, cpu: Option<Span>) -> Option<PlannedCallback> {
+        self.plan_outdated = true;
         let planned = self.pacer(id)?.planned()?;
         if planned.packed && self.pacer(id).is_some_and(|pacer| !pacer.is_focused()) {
             self.stretch.called(planned.start);
@@ -298,20 +299,22 @@ impl<T> Conductor<T> {
     /// clock.
     fn replan(&mut self, now: Instant) {
         let is_over = self.is_over(now);
-        if !std::mem::take(&mut self.stale) && !is_over {
+        if !std::mem::take(&mut self.plan_outdated) && !is_over {
             return;
         }
         self.plan(now);
-        let Some(index) = self.furthest_plan().filter(|index| self.output.is_beyond_reach(*index, now)) else { return };
+        let Some(index) = self.furthest_plan().filter(|index| self.output.is_plan_impossible(*index, now)) else {
+            return;
+        };
         // A second attempt would give the same fault, so one report an interval is enough.
-        if self.mended.is_some_and(|mended| now - mended < self.output.vsync().interval()) {
+        if self.fault_replaced_at.is_some_and(|mended| now - mended < self.output.vsync().interval()) {
             return;
         }
-        self.mended = Some(now);
-        self.fault = Some(Fault { index, ahead: self.output.vsync().present(index) - now });
+        self.fault_replaced_at = Some(now);
+        self.fault = Some(PlanFault { index, ahead: self.output.vsync().present(index) - now });
         self.output.renumber(now);
         self.pacers.for_each(Pacer::forget_targets);
-        (self.latch, self.answered) = (None, None);
+        (self.latch, self.last_committed_target) = (None, None);
         self.plan(now);
     }
 
@@ -331,31 +334,31 @@ impl<T> Conductor<T> {
                 pacer.plan(now, output);
             }
         });
-        self.pacers.settle(now);
+        self.pacers.put_idle_to_sleep(now);
         self.pack(now);
         // A client whose frame the GPU still draws counts too: the frame may be finished at any moment.
         let draws = |pacer: &Pacer| pacer.is_drawing(now) || pacer.unfinished(now).next().is_some();
         let drawn_for = self.pacers().any(|pacer| draws(pacer) || pacer.planned().is_some());
-        self.output.set_drawn_for(drawn_for);
+        self.output.set_client_draws(drawn_for);
         self.plan_latch(now);
     }
 
     fn plan_latch(&mut self, now: Instant) {
-        let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_chance(*index) >= now);
+        let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_useful_latch(*index) >= now);
         let slipped = due.is_none() && self.latch.is_some_and(|(_, when)| when <= now);
-        self.slips += u32::from(slipped);
+        self.missed_latches += u32::from(slipped);
         if let Some((index, when)) = self.latch.filter(|_| slipped) {
-            self.output.skip(index, now - when);
+            self.output.note_unused_latch(index, now - when);
         }
         // Late twice in a row: the next moment would be missed as well, so latch now.
-        let at_once = self.slips >= SLIPS_ALLOWED;
-        let calm = self.is_calm(now);
+        let at_once = self.missed_latches >= SLIPS_ALLOWED;
+        let calm = self.is_idle(now);
         let next = self.output.next_latch(now).map(|(index, when)| {
             let early = match calm {
                 true => self.output.early_latch(index, now),
                 false => {
-                    let answered = self.answered == Some(index) && !self.is_touched(now);
-                    self.output.unhurried_latch(index, now, answered).filter(|_| !self.is_drawn_for(index, now))
+                    let answered = self.last_committed_target == Some(index) && !self.is_interactive(now);
+                    self.output.relaxed_latch(index, now, answered).filter(|_| !self.is_drawn_for(index, now))
                 }
             };
             let early = early.filter(|_| self.early_latch);
@@ -370,9 +373,9 @@ impl<T> Conductor<T> {
     }
 
     /// The user holds no button and no finger down any more.
-    pub fn let_go(&mut self, now: Instant) {
+    pub fn release_held_input(&mut self, now: Instant) {
         if self.pacers().any(Pacer::is_held) {
-            self.stale = true;
+            self.plan_outdated = true;
             self.pacers.for_each_awake(|pacer| {
                 if pacer.is_held() {
                     pacer.set_held(false, now);
@@ -382,28 +385,28 @@ impl<T> Conductor<T> {
     }
 
     /// Whether a client is believed to draw for this output.
-    pub fn is_anybody_drawing(&self, now: Instant) -> bool {
+    pub fn is_client_drawing(&self, now: Instant) -> bool {
         self.pacers().any(|pacer| pacer.is_drawing(now))
     }
 
     /// Whether a client draws and may still commit within an interval of its callback.
-    pub fn is_expected_soon(&self, now: Instant) -> bool {
+    pub fn is_commit_expected_soon(&self, now: Instant) -> bool {
         let interval = self.output.vsync().interval();
         let drawing = self.pacers().filter(|pacer| pacer.is_drawing(now));
         drawing.filter_map(Pacer::drawing).any(|drawing| now - drawing.sent < interval)
     }
 
     /// Whether no unforeseen event happened for a while: no input, and no client that draws just in time.
-    fn is_calm(&mut self, now: Instant) -> bool {
+    fn is_idle(&mut self, now: Instant) -> bool {
         let anybody = self.pacers().any(|pacer| pacer.is_drawing(now) || pacer.unfinished(now).count() > 0);
-        if self.output.is_pressed() || anybody {
-            self.output.calm_mut().stir(now);
+        if self.output.is_repaint_urgent() || anybody {
+            self.output.idle_predictor_mut().note_activity(now);
         }
-        self.output.calm_mut().is_lasting(now)
+        self.output.idle_predictor_mut().allows_early_latch(now)
     }
 
     /// Whether the user interacts with a client, so that its response must not be latched too early.
-    fn is_touched(&self, now: Instant) -> bool {
+    fn is_interactive(&self, now: Instant) -> bool {
         self.pacers().any(|pacer| pacer.is_interactive(now))
     }
 
@@ -422,7 +425,7 @@ impl<T> Conductor<T> {
         let ready_by = self.output.latch_at(target);
         let units = self.packed(now).filter(|(planned, _)| planned.target == target);
         let units = units.filter_map(|(_, pacer)| self.unit(pacer, now));
-        let Batches { background, focused } = pack(units, self.cores, ready_by);
+        let BatchStarts { background, focused } = pack(units, self.cores, ready_by);
         self.pacers.for_each_awake(|pacer| {
             let movable = pacer.planned().filter(|p| p.packed && p.target == target && p.start > now);
             if let Some(planned) = movable {
@@ -433,13 +436,13 @@ impl<T> Conductor<T> {
     }
 
     /// The packing input for a client. Background clients include the overhead of their batch.
-    fn unit(&self, pacer: &Pacer, now: Instant) -> Option<Unit> {
+    fn unit(&self, pacer: &Pacer, now: Instant) -> Option<PackingUnit> {
         let unit = pacer.unit(now, self.output.vsync())?;
         let cpu = if unit.focused { unit.cpu } else { self.stretch.apply(unit.cpu) };
-        Some(Unit { wall: unit.wall.max(cpu), cpu, ..unit })
+        Some(PackingUnit { wall: unit.wall.max(cpu), cpu, ..unit })
     }
 
-    fn packed(&self, now: Instant) -> impl Iterator<Item = (Planned, &Pacer)> {
+    fn packed(&self, now: Instant) -> impl Iterator<Item = (PlannedCallback, &Pacer)> {
         self.pacers().filter_map(move |pacer| {
             let planned = pacer.planned().filter(|planned| planned.packed && planned.start > now)?;
             Some((planned, pacer))

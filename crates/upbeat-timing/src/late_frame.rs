@@ -22,7 +22,7 @@ pub const MOST_LATE: u64 = 1;
 
 /// Whether a frame that was drawn ahead and is `late` by this many refreshes is dropped in favour of the next frame
 /// that is due.
-pub const fn gives_way(late: u64) -> bool {
+pub const fn is_dropped_for_next(late: u64) -> bool {
     late > MOST_LATE
 }
 

@@ -29,9 +29,7 @@
 
 #![warn(missing_docs)]
 
-pub mod ahead;
 pub mod beam;
-pub mod calm;
 pub mod class;
 pub mod conductor;
 pub mod defaults;
@@ -39,12 +37,13 @@ pub mod estimator;
 pub mod fixed_queue;
 pub mod frames;
 pub mod id;
+pub mod idle_predictor;
 pub mod input_prediction;
 pub mod late_frame;
 pub mod margin;
 pub mod motion;
-pub mod order;
 pub mod output;
+pub mod output_order;
 pub mod pacer;
 mod pacers;
 pub mod pacing;
@@ -53,6 +52,7 @@ pub mod record;
 pub mod refresh_rate;
 pub mod scroll;
 pub mod settings;
+pub mod surface_targets;
 pub mod target;
 pub mod time;
 pub mod virtualizer;

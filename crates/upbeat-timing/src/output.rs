@@ -6,39 +6,39 @@
 //!             └────────────────────────────────────┴──────────────── more to show ◄─────────────────────┘
 //! ```
 //!
-//! It keeps every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock (`numbers`). A
+//! It keeps every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock (`refresh_numbers`). A
 //! frame waits for the frame in flight. Where a display takes a refresh or more from submit to light, it waits for the
 //! frame before that.
 
 mod ahead;
 mod budget;
-mod cadence;
 mod compose_cost;
 mod driver_margin;
-mod in_hand;
+mod early_latch;
 mod in_place;
-mod light;
-mod numbers;
+mod low_framerate;
+mod panel_schedule;
+mod presentation;
 mod rate;
-mod rhythm;
+mod refresh_numbers;
 
-use super::calm::Calm;
-use super::frames::{AheadSettings, Flight, Frame, FrameQueue, Trigger};
+use super::frames::{AheadSettings, FlightTimes, FrameQueue, FrameTrigger, QueuedFrame};
 use super::id::FrameId;
-use super::record::Need;
+use super::idle_predictor::IdlePredictor;
+use super::record::RepaintReason;
 use super::target::{RefreshIndex, Target};
 use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
-pub use ahead::{Finished, Work};
-use cadence::Cadence;
+pub use ahead::{AheadLimits, FinishedFrame};
 use compose_cost::ComposeCost;
 use driver_margin::DriverMargin;
-use in_place::InPlace;
-pub use light::Outcome;
-use numbers::Numbers;
+use in_place::InPlaceTiming;
+use panel_schedule::PanelSchedule;
+pub use presentation::PresentOutcome;
+use refresh_numbers::RefreshNumbers;
 
 /// Targets whose deadlines may be published at the same time: frames ahead, and the frame that is being latched.
-const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
+const PUBLISHED: usize = 2 * super::surface_targets::MOST_AHEAD as usize;
 /// An empty entry of the published deadlines.
 const UNPUBLISHED: (RefreshIndex, Instant) = (RefreshIndex(u64::MAX), Instant::ZERO);
 /// The most frames in flight at once.
@@ -56,20 +56,20 @@ pub enum LatchPolicy {
 
 /// How far the cost of a frame predicts the cost of the next frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Composed {
+pub enum ComposeCostKind {
     /// Not at all: the first use of a buffer, or a rectangle written in place.
     Odd,
     /// The frame moved planes and composed nothing: its cost predicts other such frames.
     Planes,
     /// An ordinary composed frame: the next costs about as much.
     Usual,
-    /// Like `Usual`, but a GPU still draws the frame: [`OutputMachine::rendered`] reports when it is complete.
+    /// Like `Usual`, but a GPU still draws the frame: [`OutputMachine::mark_rendered`] reports when it is complete.
     Unfinished,
 }
 
 /// A refresh that an update waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Due {
+pub(super) struct DueRefresh {
     pub index: RefreshIndex,
     /// With variable refresh: not before this moment.
     pub at: Instant,
@@ -85,7 +85,7 @@ pub struct OutputMachine<T = ()> {
     policy: LatchPolicy,
     powered: bool,
     /// The reason to show a frame as soon as possible.
-    need: Option<Need>,
+    repaint_reason: Option<RepaintReason>,
     /// The next frame needs composing, not only moved planes.
     composes: bool,
     /// The next frame is for a scrolled view.
@@ -93,18 +93,18 @@ pub struct OutputMachine<T = ()> {
     /// The last frame for a scrolled view only moved planes.
     scrolled_planes: bool,
     /// Updates wait for this refresh or a later one.
-    due: Option<Due>,
+    due: Option<DueRefresh>,
     /// The first refresh that was promised to a client that has not committed for it yet.
     promised: Option<RefreshIndex>,
     /// The times that waiting frames are bound to, where the rate is variable.
-    cadence: Cadence,
+    panel_schedule: PanelSchedule,
     /// A client draws for this output, or is about to.
-    drawn_for: bool,
+    client_draws: bool,
     /// The last refresh whose latch passed unused, and how late the caller woke for it.
-    skipped: Option<(RefreshIndex, Span)>,
+    unused_latch: Option<(RefreshIndex, Span)>,
     frames: FrameQueue<T>,
-    numbers: Numbers,
-    calm: Calm,
+    refresh_numbers: RefreshNumbers,
+    idle_predictor: IdlePredictor,
     /// The most frames that may be in flight.
     depth: usize,
     /// The most frames that the display may have at once, including the frame in flight.
@@ -114,19 +114,19 @@ pub struct OutputMachine<T = ()> {
     /// The time that another thread takes to draw a frame; zero where this thread draws.
     draw_time: Span,
     /// Frames ahead are shown even if they become outdated: they are never superseded.
-    insists: bool,
+    never_supersedes: bool,
     /// The frames that the display holds are outdated and must be withdrawn before the next latch.
-    withdraws: bool,
+    withdraw_scheduled: bool,
     /// Published deadlines, indexed by the low bits of the refresh. A later estimate may not be earlier than these.
     published: [(RefreshIndex, Instant); PUBLISHED],
-    in_place: InPlace,
+    in_place: InPlaceTiming,
 }
 
 impl<T> OutputMachine<T> {
     /// A machine for a display with this vsync model and this submit lead.
     pub fn new(vsync: VsyncModel, lead: Span, now: Instant) -> Self {
         let last = RefreshIndex(vsync.at_or_after(now).0.saturating_sub(1));
-        let mut frames = FrameQueue::new(AheadSettings::buffers(2), Trigger::Ahead);
+        let mut frames = FrameQueue::new(AheadSettings::buffers(2), FrameTrigger::Ahead);
         // The queue always accepts frames ahead; the caller decides when there is motion.
         frames.begin(last);
         OutputMachine {
@@ -136,26 +136,26 @@ impl<T> OutputMachine<T> {
             compose: ComposeCost::new(),
             policy: LatchPolicy::default(),
             powered: true,
-            need: None,
+            repaint_reason: None,
             composes: false,
             scrolls: false,
             scrolled_planes: false,
             due: None,
             promised: None,
-            cadence: Cadence::default(),
-            drawn_for: false,
-            skipped: None,
+            panel_schedule: PanelSchedule::default(),
+            client_draws: false,
+            unused_latch: None,
             frames,
-            numbers: Numbers { spent: last, shown: RefreshIndex(0), empty: None },
-            calm: Calm::default(),
+            refresh_numbers: RefreshNumbers { spent: last, shown: RefreshIndex(0), empty: None },
+            idle_predictor: IdlePredictor::default(),
             depth: 1,
             pending: 1,
             cursor_plane: false,
             draw_time: Span::ZERO,
-            insists: false,
-            withdraws: false,
+            never_supersedes: false,
+            withdraw_scheduled: false,
             published: [UNPUBLISHED; PUBLISHED],
-            in_place: InPlace::default(),
+            in_place: InPlaceTiming::default(),
         }
     }
 
@@ -212,7 +212,8 @@ impl<T> OutputMachine<T> {
     pub fn set_powered(&mut self, powered: bool) {
         self.powered = powered;
         if !powered {
-            (self.need, self.due, self.cadence.bound, self.withdraws) = (None, None, None, false);
+            (self.repaint_reason, self.due, self.panel_schedule.bound, self.withdraw_scheduled) =
+                (None, None, None, false);
         }
     }
 
@@ -232,59 +233,59 @@ impl<T> OutputMachine<T> {
     }
 
     /// Whether a frame is needed, now or at a later refresh.
-    pub const fn is_needed(&self) -> bool {
-        self.need.is_some() || self.due.is_some()
+    pub const fn is_repaint_scheduled(&self) -> bool {
+        self.repaint_reason.is_some() || self.due.is_some()
     }
 
     /// The reason to show a frame as soon as possible, if any.
-    pub const fn needs(&self) -> Option<Need> {
-        self.need
+    pub const fn repaint_reason(&self) -> Option<RepaintReason> {
+        self.repaint_reason
     }
 
     /// A visible change happened, for this reason. It makes frames ahead outdated, unless it is our own animation.
-    pub fn need(&mut self, need: Need) {
-        if self.need.is_none_or(|known| known == Need::Animation) {
-            self.need = Some(need);
+    pub fn schedule_repaint(&mut self, need: RepaintReason) {
+        if self.repaint_reason.is_none_or(|known| known == RepaintReason::Animation) {
+            self.repaint_reason = Some(need);
         }
         let goes_along = match need {
-            Need::Animation => true,
+            RepaintReason::Animation => true,
             // A cursor plane is positioned when the frame is submitted.
-            Need::Cursor => self.cursor_plane,
+            RepaintReason::Cursor => self.cursor_plane,
             _ => false,
         };
         if !goes_along {
             self.supersede();
         }
         self.composes |= match need {
-            Need::Cursor => !self.cursor_plane,
-            Need::Scroll => !self.scrolled_planes,
+            RepaintReason::Cursor => !self.cursor_plane,
+            RepaintReason::Scroll => !self.scrolled_planes,
             _ => true,
         };
     }
 
     /// The need was consumed by another frame but remains, for this reason. Frames ahead stay valid.
-    pub const fn need_still(&mut self, need: Need) {
-        self.need = Some(need);
+    pub const fn keep_repaint_scheduled(&mut self, need: RepaintReason) {
+        self.repaint_reason = Some(need);
         self.composes = true;
     }
 
     /// A latched frame was not shown: the next refresh tries again.
-    pub fn need_again(&mut self) {
-        self.need.get_or_insert(Need::Content);
+    pub fn retry_repaint(&mut self) {
+        self.repaint_reason.get_or_insert(RepaintReason::Content);
         self.composes = true;
     }
 
     /// A frame is needed at `index`, not before.
-    pub fn need_at(&mut self, index: RefreshIndex) {
-        self.need_from(index, Instant::ZERO);
+    pub fn schedule_repaint_at(&mut self, index: RefreshIndex) {
+        self.schedule_repaint_from(index, Instant::ZERO);
     }
 
-    /// Like [`need_at`](Self::need_at); with variable refresh, `at` (if not zero) says when the frame is to be shown.
-    pub fn need_from(&mut self, index: RefreshIndex, at: Instant) {
+    /// Like [`schedule_repaint_at`](Self::schedule_repaint_at); with variable refresh, `at` (if not zero) says when the frame is to be shown.
+    pub fn schedule_repaint_from(&mut self, index: RefreshIndex, at: Instant) {
         if at > Instant::ZERO {
-            self.cadence.bind(at);
+            self.panel_schedule.bind(at);
         }
-        let due = Due { index, at };
+        let due = DueRefresh { index, at };
         self.due = Some(self.due.map_or(due, |known| known.min(due)));
     }
 
@@ -331,22 +332,23 @@ impl<T> OutputMachine<T> {
         if !self.powered || self.is_full() {
             return None;
         }
-        if !self.is_needed() {
+        if !self.is_repaint_scheduled() {
             return self.next_timed_latch(now);
         }
-        if let Some(submit) = self.submits_finished(now) {
+        if let Some(submit) = self.finished_submission(now) {
             return Some(submit);
         }
         if self.expected().is_some() {
             return None;
         }
         let mut index = self.next_index(now);
-        let due = self.due.filter(|_| self.need.is_none());
+        let due = self.due.filter(|_| self.repaint_reason.is_none());
         index = due.map_or(index, |due| index.max(due.index));
         let untrusted = self.has_unknown_grid(now);
         // A frame drawn for this refresh must not be shown a refresh early.
         let is_awaited = self.due.is_some_and(|due| due.index == index);
-        let at_once = self.need.is_some() && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
+        let at_once =
+            self.repaint_reason.is_some() && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
         if at_once && self.may_latch_at_once(index, now) {
             return Some((index, now));
         }
@@ -355,15 +357,15 @@ impl<T> OutputMachine<T> {
     }
 
     /// Starts choosing content for `index`; returns the reason. Call [`choose`](Self::choose) or
-    /// [`empty`](Self::empty) next.
-    pub fn latch(&mut self, index: RefreshIndex) -> Need {
+    /// [`empty`](Self::latched_nothing) next.
+    pub fn latch(&mut self, index: RefreshIndex) -> RepaintReason {
         if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;
         }
-        let usual = if self.cadence.latch(index) { Need::Output } else { Need::Content };
+        let usual = if self.panel_schedule.latch(index) { RepaintReason::Output } else { RepaintReason::Content };
         self.composes = false;
-        let need = self.need.take().unwrap_or(usual);
-        self.scrolls = need == Need::Scroll;
+        let need = self.repaint_reason.take().unwrap_or(usual);
+        self.scrolls = need == RepaintReason::Scroll;
         need
     }
 
@@ -374,28 +376,28 @@ impl<T> OutputMachine<T> {
     }
 
     /// A latched frame was submitted: choosing, composing and submitting took from the `scheduled` latch until `done`.
-    pub fn submitted(&mut self, id: FrameId, scheduled: Instant, done: Instant, composed: Composed) {
+    pub fn submitted(&mut self, id: FrameId, scheduled: Instant, done: Instant, composed: ComposeCostKind) {
         match composed {
-            Composed::Usual => self.compose.observe(done - scheduled, self.vsync.interval()),
-            Composed::Planes => self.compose.observe_planes(done - scheduled, self.vsync.interval()),
-            Composed::Odd | Composed::Unfinished => {}
+            ComposeCostKind::Usual => self.compose.observe(done - scheduled, self.vsync.interval()),
+            ComposeCostKind::Planes => self.compose.observe_planes(done - scheduled, self.vsync.interval()),
+            ComposeCostKind::Odd | ComposeCostKind::Unfinished => {}
         }
         if std::mem::take(&mut self.scrolls) {
-            self.scrolled_planes = composed == Composed::Planes;
+            self.scrolled_planes = composed == ComposeCostKind::Planes;
         }
         let Some((target, chosen)) = self.frames.get(id).map(|frame| (frame.target, *frame.flight())) else { return };
-        let unfinished = (composed == Composed::Unfinished).then_some(scheduled);
-        let (index, submit_by) = self.flies_for(target, chosen.submit_by);
-        self.frames.fly(id, index, Flight { submitted: done, submit_by, unfinished });
+        let unfinished = (composed == ComposeCostKind::Unfinished).then_some(scheduled);
+        let (index, submit_by) = self.flight_target(target, chosen.submit_by);
+        self.frames.mark_in_flight(id, index, FlightTimes { submitted: done, submit_by, unfinished });
     }
 
     /// A latched frame could not be drawn, or the display refused it. Its refresh is spent: the next refresh tries
     /// again.
-    pub fn fail(&mut self, id: FrameId) -> Option<Frame<T>> {
+    pub fn fail(&mut self, id: FrameId) -> Option<QueuedFrame<T>> {
         let frame = self.frames.take(id)?;
         // A frame made ahead leaves its refresh to its replacement.
         if !frame.is_ahead() {
-            self.spend(frame.target);
+            self.mark_spent(frame.target);
         }
         Some(frame)
     }

@@ -14,38 +14,40 @@
 //! interact with then gets as much of a second period of slack as its miss budget requires (latency against drops is a
 //! curve). An interactive client gets none: its drops are the price of its latency.
 
-mod attention;
+mod callback_time_proof;
 mod costs;
 mod early_callbacks;
 mod guard;
 mod in_place;
-mod kinds;
+mod interaction;
 mod plan;
-mod proof;
 mod second_shot;
+mod types;
 mod unfinished;
 mod variable;
 
-use attention::Attention;
-use costs::Costs;
+pub use callback_time_proof::EarlyCallbackVerdict;
+use costs::LazyCosts;
+pub use early_callbacks::EarlyCallbackRule;
 use early_callbacks::EarlyCallbacks;
-pub use early_callbacks::EarlyRule;
-use guard::{Guard, Guarded};
-pub use kinds::{Answer, Content, MissBudgets, OpenCallback, Planned, Reason};
-pub use proof::Verdict;
+use guard::{AtRefreshReason, FrameCountGuard};
+use interaction::UserInteraction;
+pub use types::{
+    CallbackAnswer, CallbackPacingReason, CommittedContent, OpenCallback, PacerMissBudgets, PlannedCallback,
+};
 
-use super::class::{Classifier, Evidence};
+use super::class::{ClientClassifier, FrameEvidence};
 use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW};
 use super::estimator::{Estimator, MissBudget};
 use super::margin::{Margin, known_quantile};
 use super::output::OutputMachine;
-use super::pacing::{Class, Pacing, PacingWish};
-use super::packing::Unit;
+use super::pacing::{ClientClass, Pacing, PacingWish};
+use super::packing::PackingUnit;
 use super::target::RefreshIndex;
 use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
 use second_shot::SecondShot;
-use unfinished::{Parts, Unfinished, UnfinishedFrames};
+use unfinished::{UnfinishedFrame, UnfinishedFrames, UnfinishedParts};
 use variable::outlasts_a_period;
 
 /// Frames before a client is started later than right after the latch.
@@ -72,7 +74,7 @@ const PAUSE_CPU_DIVISOR: i64 = 4;
 
 /// The measured cost of one answer.
 #[derive(Clone, Copy, Debug)]
-struct Cost {
+struct AnswerCost {
     /// From the scheduled callback until the frame was finished.
     wall: Span,
     /// CPU time of the client meanwhile.
@@ -89,24 +91,24 @@ struct Cost {
 #[derive(Clone, Debug)]
 pub struct Pacer {
     wish: PacingWish,
-    budgets: MissBudgets,
-    wall: Costs<COST_WINDOW>,
-    cpu: Costs<CPU_WINDOW>,
+    budgets: PacerMissBudgets,
+    wall: LazyCosts<COST_WINDOW>,
+    cpu: LazyCosts<CPU_WINDOW>,
     margin: Margin,
-    classifier: Classifier,
+    classifier: ClientClassifier,
     cpu_at_commit: Option<Span>,
     /// A callback may be sent from this moment on.
     due: Option<Instant>,
     drawing: Option<OpenCallback>,
     /// The committed parts of the current answer that a GPU still draws.
-    parts: Parts,
+    parts: UnfinishedParts,
     /// Committed frames that a GPU still draws.
     unfinished: UnfinishedFrames,
-    planned: Option<Planned>,
+    planned: Option<PlannedCallback>,
     given_budget: Span,
     /// The refresh that the last callback was for.
     last_target: Option<RefreshIndex>,
-    attention: Attention,
+    attention: UserInteraction,
     /// When the client answered last.
     answered: Option<Instant>,
     /// Two periods of slack are in use.
@@ -116,8 +118,8 @@ pub struct Pacer {
     /// Whether it may be called back early.
     early: EarlyCallbacks,
     /// Finds out whether the client makes fewer frames than it could.
-    guard: Guard,
-    reason: Reason,
+    guard: FrameCountGuard,
+    reason: CallbackPacingReason,
     /// The first line of the region where the client's next frame is expected to be written in place.
     row: Option<i32>,
     second_shot: SecondShot,
@@ -125,36 +127,36 @@ pub struct Pacer {
 
 impl Pacer {
     /// A pacer without any observations of its client.
-    pub fn new(wish: PacingWish, budgets: MissBudgets) -> Self {
+    pub fn new(wish: PacingWish, budgets: PacerMissBudgets) -> Self {
         Pacer {
             wish,
             budgets,
-            wall: Costs::default(),
-            cpu: Costs::default(),
+            wall: LazyCosts::default(),
+            cpu: LazyCosts::default(),
             margin: Margin::new(CLIENT_FLOOR),
-            classifier: Classifier::default(),
+            classifier: ClientClassifier::default(),
             cpu_at_commit: None,
             due: None,
             drawing: None,
-            parts: Parts::default(),
+            parts: UnfinishedParts::default(),
             unfinished: UnfinishedFrames::default(),
             planned: None,
             given_budget: Span::ZERO,
             last_target: None,
-            attention: Attention::default(),
+            attention: UserInteraction::default(),
             answered: None,
             second_period: false,
             buffers: 0,
             early: EarlyCallbacks::default(),
-            guard: Guard::default(),
-            reason: Reason::New,
+            guard: FrameCountGuard::default(),
+            reason: CallbackPacingReason::New,
             row: None,
             second_shot: SecondShot::default(),
         }
     }
 
     /// The class that the client's behaviour shows.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> ClientClass {
         self.classifier.class()
     }
 
@@ -169,12 +171,12 @@ impl Pacer {
     }
 
     /// The pacing in force and why.
-    pub fn effective(&self) -> (Pacing, Reason) {
+    pub fn effective(&self) -> (Pacing, CallbackPacingReason) {
         // A client that never requests callbacks has no plan that could have set `self.reason`.
         let reason = self.reason_by_kind().unwrap_or(self.reason);
         let chosen = match reason {
-            Reason::OwnClock => Pacing::VsyncLate,
-            Reason::Tried | Reason::Faster => Pacing::Vsync,
+            CallbackPacingReason::OwnClock => Pacing::VsyncLate,
+            CallbackPacingReason::Tried | CallbackPacingReason::Faster => Pacing::Vsync,
             _ => Pacing::JustInTime,
         };
         (self.wish.fixed().unwrap_or(chosen), reason)
@@ -191,7 +193,7 @@ impl Pacer {
     }
 
     /// Changes the pacing at run time.
-    pub fn set_pacing(&mut self, wish: PacingWish, budgets: MissBudgets) {
+    pub fn set_pacing(&mut self, wish: PacingWish, budgets: PacerMissBudgets) {
         if (wish, budgets) == (self.wish, self.budgets) {
             return;
         }
@@ -201,7 +203,7 @@ impl Pacer {
     }
 
     /// The client was seen to have this many buffers in use at once.
-    pub fn buffers(&mut self, count: usize) {
+    pub fn note_buffers(&mut self, count: usize) {
         self.buffers = self.buffers.max(count);
     }
 
@@ -235,13 +237,13 @@ impl Pacer {
     /// Forgets targets of callbacks because the refreshes were renumbered.
     pub fn forget_targets(&mut self) {
         (self.planned, self.last_target, self.drawing) = (None, None, None);
-        self.second_shot.forget();
-        self.parts = Parts::default();
+        self.second_shot.cancel();
+        self.parts = UnfinishedParts::default();
         self.unfinished.clear();
     }
 
     /// The planned callback, if any.
-    pub const fn planned(&self) -> Option<Planned> {
+    pub const fn planned(&self) -> Option<PlannedCallback> {
         self.planned
     }
 
@@ -255,26 +257,26 @@ impl Pacer {
 
     /// Whether a callback that is requested while the previous commit still waits is due at once: with two periods
     /// of slack.
-    pub fn runs_ahead(&self) -> bool {
+    pub fn has_second_period(&self) -> bool {
         self.second_period
     }
 
     /// The client's callbacks are not needed any more: its surfaces are gone or hidden.
-    pub fn withdraw(&mut self) {
+    pub fn cancel_callbacks(&mut self) {
         (self.due, self.planned, self.drawing) = (None, None, None);
-        self.second_shot.forget();
-        self.parts = Parts::default();
+        self.second_shot.cancel();
+        self.parts = UnfinishedParts::default();
         self.unfinished.clear();
     }
 
     /// Plans the callback that is due, if any.
-    pub fn plan<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> Option<Planned> {
+    pub fn plan<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> Option<PlannedCallback> {
         self.due?;
         if let Some(again) = self.plan_second(now, output) {
             self.planned = Some(again);
             return self.planned;
         }
-        self.choose(now, output);
+        self.choose_pacing(now, output);
         let planned = match self.effective().0 {
             Pacing::Vsync => self.plan_two_ahead(now, Span::ZERO, output),
             Pacing::VsyncLate => self.plan_at_refresh(now, output),
@@ -292,10 +294,10 @@ impl Pacer {
     }
 
     /// The packing input, if packing may move the client's start.
-    pub fn unit(&self, now: Instant, vsync: &VsyncModel) -> Option<Unit> {
+    pub fn unit(&self, now: Instant, vsync: &VsyncModel) -> Option<PackingUnit> {
         let wall = self.packed_budget(now, vsync)?;
         let cpu = self.cpu.budget(MissBudget::per_mille(50)).unwrap_or(wall).min(wall);
-        Some(Unit { wall, cpu, focused: self.is_focused() })
+        Some(PackingUnit { wall, cpu, focused: self.is_focused() })
     }
 
     /// The planned callback is being sent. `cpu`: the client's CPU time so far, if known; the last parameter is the
@@ -305,11 +307,11 @@ impl Pacer {
         now: Instant,
         cpu: Option<Span>,
         (refresh, interval): (Instant, Span),
-    ) -> Option<Planned> {
+    ) -> Option<PlannedCallback> {
         let planned = self.planned.take()?;
         self.due = None;
         self.last_target = Some(planned.target);
-        self.parts = Parts::default();
+        self.parts = UnfinishedParts::default();
         self.given_budget = self.budget(now).unwrap_or(Span::ZERO);
         let overlaps = self.is_drawing(now);
         let is_second = self.second_shot.begin();
@@ -328,12 +330,12 @@ impl Pacer {
     }
 
     /// New content arrived that completes the answer.
-    pub fn committed<T>(&mut self, content: Content, output: &OutputMachine<T>) -> Option<Answer> {
-        let Content { at: now, reaches, cpu, queued, contended, unfinished } = content;
+    pub fn committed<T>(&mut self, content: CommittedContent, output: &OutputMachine<T>) -> Option<CallbackAnswer> {
+        let CommittedContent { at: now, reaches, cpu, queued, contended, unfinished } = content;
         let mut parts = std::mem::take(&mut self.parts);
         unfinished.into_iter().for_each(|update| parts.add(update));
         let Some(drawing) = self.drawing.take() else {
-            self.classifier.observe_unasked(queued);
+            self.classifier.observe_unsolicited(queued);
             self.cpu_at_commit = cpu;
             return None;
         };
@@ -346,8 +348,8 @@ impl Pacer {
         if !pause && !drawing.overlaps {
             // A frame is late when it misses its deadline, not when it takes longer than estimated.
             let overshoot = now - self.deadline(drawing.target, output);
-            let cost = Cost { wall, cpu: spent, gpu: Span::ZERO, contended, overshoot };
-            let frame = Unfinished { parts, drawing, committed: now, cost };
+            let cost = AnswerCost { wall, cpu: spent, gpu: Span::ZERO, contended, overshoot };
+            let frame = UnfinishedFrame { parts, drawing, committed: now, cost };
             if parts.are_done() {
                 self.learn_finished(frame, output);
             } else {
@@ -356,7 +358,7 @@ impl Pacer {
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
-        self.watch_answer(now, drawing, output.vsync());
+        self.update_guard(now, drawing, output.vsync());
         let next = self.reaches(now, output, reaches);
         let may_hold = self.second_period && !queued && !drawing.overlaps && output.vsync().rate().has_periods();
         let hold = (may_hold && drawing.target > next).then_some(drawing.target);
@@ -367,12 +369,12 @@ impl Pacer {
         if is_done && !is_late && !pause && !drawing.overlaps {
             self.second_shot.answered(drawing);
         }
-        Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold, is_done })
+        Some(CallbackAnswer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold, is_done })
     }
 
-    fn learn(&mut self, drawing: OpenCallback, cost: Cost, vsync: &VsyncModel) {
+    fn learn(&mut self, drawing: OpenCallback, cost: AnswerCost, vsync: &VsyncModel) {
         let interval = vsync.interval();
-        let Cost { wall, cpu, gpu, contended, overshoot } = cost;
+        let AnswerCost { wall, cpu, gpu, contended, overshoot } = cost;
         if self.wall.samples() >= FIRST_FRAMES && !drawing.is_second {
             self.margin.observe(overshoot, interval);
         }
@@ -380,7 +382,7 @@ impl Pacer {
         let alone = cpu.filter(|_| contended).map_or(wall, |cpu| cpu + gpu + interval / CONTENTION_ALLOWANCE).min(wall);
         self.wall.observe(alone);
         self.cpu.observe(cpu.unwrap_or(wall).min(wall - gpu));
-        self.classifier.observe(Evidence {
+        self.classifier.observe(FrameEvidence {
             callback_offset: drawing.offset,
             answer: wall - gpu,
             cpu_inside: cpu,

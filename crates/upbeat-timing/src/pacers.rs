@@ -1,7 +1,7 @@
 //! The pacers of one output, and the subset that is awake (may have a plan).
 //!
 //! An output has as many pacers as clients, and most of them sleep. Every change of a pacer wakes it.
-//! [`Pacers::settle`] puts pacers back to sleep that have no plan and that no other pacer depends on.
+//! [`Pacers::put_idle_to_sleep`] puts pacers back to sleep that have no plan and that no other pacer depends on.
 
 use super::pacer::Pacer;
 use crate::time::{Instant, Span};
@@ -87,23 +87,23 @@ impl Pacers {
     }
 
     /// Puts pacers to sleep that nothing has to be planned for.
-    pub fn settle(&mut self, now: Instant) {
+    pub fn put_idle_to_sleep(&mut self, now: Instant) {
         let Pacers { slots, awake } = self;
         awake.retain(|id| {
             let pacer = slots.get(id.0 as usize).and_then(Option::as_deref);
-            pacer.is_some_and(|pacer| !may_rest(pacer, now))
+            pacer.is_some_and(|pacer| !may_sleep(pacer, now))
         });
         debug_assert!(
             slots.iter().enumerate().all(|(slot, pacer)| {
                 let sleeps = awake.binary_search(&PacerId(slot as u32)).is_err();
-                !sleeps || pacer.as_ref().is_none_or(|pacer| may_rest(pacer, now))
+                !sleeps || pacer.as_ref().is_none_or(|pacer| may_sleep(pacer, now))
             }),
             "a pacer with a plan sleeps"
         );
     }
 }
 
-fn may_rest(pacer: &Pacer, now: Instant) -> bool {
+fn may_sleep(pacer: &Pacer, now: Instant) -> bool {
     let is_drawn = pacer.is_drawing(now) || pacer.unfinished(now).next().is_some();
     let is_called = pacer.is_waiting() || pacer.planned().is_some() || is_drawn;
     !is_called && !pacer.is_interactive(now) && !pacer.answered_since(now - RECENT)

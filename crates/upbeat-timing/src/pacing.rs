@@ -126,7 +126,7 @@ pub struct UnknownPacing;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum ClientClass {
     /// Too few answers seen.
     #[default]
     Unknown,
@@ -140,20 +140,20 @@ pub enum Class {
     Queued,
 }
 
-impl Class {
+impl ClientClass {
     /// The word shown to the user and written to the frame log.
     pub const fn word(self) -> &'static str {
         match self {
-            Class::Unknown => "unknown",
-            Class::Draws => "draws",
-            Class::Gated => "gated",
-            Class::OwnClock => "own-clock",
-            Class::Queued => "queued",
+            ClientClass::Unknown => "unknown",
+            ClientClass::Draws => "draws",
+            ClientClass::Gated => "gated",
+            ClientClass::OwnClock => "own-clock",
+            ClientClass::Queued => "queued",
         }
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for ClientClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.word())
     }

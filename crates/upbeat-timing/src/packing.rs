@@ -18,7 +18,7 @@ use crate::time::{Instant, Span};
 
 /// The time that one client needs for one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct PackingUnit {
     /// From callback to commit, at the miss budget in force. The client must start at least this long before
     /// `ready_by`.
     pub wall: Span,
@@ -30,7 +30,7 @@ pub struct Unit {
 
 /// When the two batches start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Batches {
+pub struct BatchStarts {
     /// Start of the clients without focus.
     pub background: Instant,
     /// Start of the focused client.
@@ -39,7 +39,7 @@ pub struct Batches {
 
 /// The measured ratio of a batch's duration to the sum of its clients' CPU times.
 #[derive(Clone, Copy, Debug)]
-pub struct Stretch {
+pub struct BatchStretch {
     /// The ratio in thousandths.
     factor: i64,
     start: Option<Instant>,
@@ -50,10 +50,10 @@ pub struct Stretch {
 /// A batch takes at least the sum of its parts.
 const SMALLEST_STRETCH: i64 = 1_000;
 
-impl Stretch {
+impl BatchStretch {
     /// No measurement yet: a ratio of 1.
     pub const fn new() -> Self {
-        Stretch { factor: SMALLEST_STRETCH, start: None, cpu: Span::ZERO, units: 0 }
+        BatchStretch { factor: SMALLEST_STRETCH, start: None, cpu: Span::ZERO, units: 0 }
     }
 
     /// A client of the background batch was called back.
@@ -83,16 +83,16 @@ impl Stretch {
     }
 }
 
-impl Default for Stretch {
+impl Default for BatchStretch {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Packs `units` back from `ready_by` over `cores` cores. A batch without units starts at `ready_by`.
-pub fn pack(units: impl Iterator<Item = Unit>, cores: usize, ready_by: Instant) -> Batches {
+pub fn pack(units: impl Iterator<Item = PackingUnit>, cores: usize, ready_by: Instant) -> BatchStarts {
     let cores = cores.max(1) as i64;
-    let (mut focused, mut background) = (Load::default(), Load::default());
+    let (mut focused, mut background) = (BatchLoad::default(), BatchLoad::default());
     for unit in units {
         if unit.focused { &mut focused } else { &mut background }.add(unit);
     }
@@ -104,18 +104,18 @@ pub fn pack(units: impl Iterator<Item = Unit>, cores: usize, ready_by: Instant) 
         let free = if focused.count == 0 { cores } else { cores - 1 };
         ready_by - background.makespan(free)
     };
-    Batches { background: background_start, focused: focused_start }
+    BatchStarts { background: background_start, focused: focused_start }
 }
 
 #[derive(Clone, Copy, Default)]
-struct Load {
+struct BatchLoad {
     count: usize,
     longest: Span,
     cpu: Span,
 }
 
-impl Load {
-    fn add(&mut self, unit: Unit) {
+impl BatchLoad {
+    fn add(&mut self, unit: PackingUnit) {
         self.count += 1;
         self.longest = self.longest.max(unit.wall);
         self.cpu += unit.cpu.min(unit.wall);
@@ -132,8 +132,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn unit(wall_us: i64, cpu_us: i64, focused: bool) -> Unit {
-        Unit { wall: Span::from_micros(wall_us), cpu: Span::from_micros(cpu_us), focused }
+    fn unit(wall_us: i64, cpu_us: i64, focused: bool) -> PackingUnit {
+        PackingUnit { wall: Span::from_micros(wall_us), cpu: Span::from_micros(cpu_us), focused }
     }
 
     const DEADLINE: Instant = Instant::from_nanos(1_000_000_000);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_overhead_of_a_batch_is_learned_and_bounded() {
-        let mut stretch = Stretch::new();
+        let mut stretch = BatchStretch::new();
         let ms = Span::from_millis;
         for _ in 0..100 {
             stretch.called(DEADLINE);
@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn nobody_to_pack_means_nothing_to_start() {
-        assert_eq!(pack(std::iter::empty(), 4, DEADLINE), Batches { background: DEADLINE, focused: DEADLINE });
+    fn without_units_batches_start_at_the_deadline() {
+        assert_eq!(pack(std::iter::empty(), 4, DEADLINE), BatchStarts { background: DEADLINE, focused: DEADLINE });
     }
 
     proptest! {
@@ -186,7 +186,7 @@ mod tests {
             focused in prop::option::of(1i64..8_000),
             cores in 1usize..6,
         ) {
-            let units: Vec<Unit> = costs.iter().map(|cost| unit(*cost, *cost, false))
+            let units: Vec<PackingUnit> = costs.iter().map(|cost| unit(*cost, *cost, false))
                 .chain(focused.map(|cost| unit(cost, cost, true))).collect();
             let batches = pack(units.iter().copied(), cores, DEADLINE);
             let mut free = vec![batches.background; cores];

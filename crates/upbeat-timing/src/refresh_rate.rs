@@ -30,7 +30,7 @@ const SLOWEST_TIMES: i64 = 8;
 
 /// The kind of content on screen that determines the rate (D-VSync 5.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scenario {
+pub enum RateScenario {
     /// Nothing on screen moves.
     Still,
     /// Content with its own cadence (a film, a video): its frame interval.
@@ -115,12 +115,12 @@ impl RateGovernor {
     }
 
     /// The interval that frames started now should be made for.
-    pub fn interval_for(&mut self, scenario: Scenario) -> Span {
+    pub fn interval_for(&mut self, scenario: RateScenario) -> Span {
         match scenario {
-            Scenario::Still => self.range.slowest,
-            Scenario::Interaction => self.range.fastest,
-            Scenario::Video(interval) => self.multiple_of(interval),
-            Scenario::Motion(speed) => {
+            RateScenario::Still => self.range.slowest,
+            RateScenario::Interaction => self.range.fastest,
+            RateScenario::Video(interval) => self.multiple_of(interval),
+            RateScenario::Motion(speed) => {
                 self.speed_range = next_speed_range(self.speed_range, speed);
                 // 120 Hz, 90 Hz, 60 Hz on a display of 120: 1, 4/3 and 2 intervals.
                 let (numerator, denominator) = [(2, 1), (4, 3), (1, 1)][self.speed_range];
@@ -180,22 +180,23 @@ mod tests {
     fn the_rate_falls_with_the_speed_and_does_not_flicker() {
         let mut governor = ltpo();
         let hertz = [3_000.0, 1_500.0, 1_100.0, 1_500.0, 1_700.0, 350.0, 250.0, 350.0, 500.0]
-            .map(|speed| (governor.interval_for(Scenario::Motion(speed)).as_millihertz() + 500) / 1_000);
+            .map(|speed| (governor.interval_for(RateScenario::Motion(speed)).as_millihertz() + 500) / 1_000);
         assert_eq!(hertz, [120, 120, 90, 90, 120, 90, 60, 60, 90]);
     }
 
     #[test]
     fn video_gets_a_whole_multiple_of_its_rate() {
-        let film = Scenario::Video(Span::from_millihertz(23_976));
+        let film = RateScenario::Video(Span::from_millihertz(23_976));
         assert_eq!(ltpo().interval_for(film).as_millihertz(), 47_952, "24 Hz is just out of the range: twice");
         let mut fixed =
             RateGovernor::new(RateRange { fastest: F120, slowest: Span::from_millihertz(30_000), variable: false });
-        let hertz = (fixed.interval_for(Scenario::Video(Span::from_millihertz(60_000))).as_millihertz() + 500) / 1_000;
+        let hertz =
+            (fixed.interval_for(RateScenario::Video(Span::from_millihertz(60_000))).as_millihertz() + 500) / 1_000;
         assert_eq!(hertz, 60);
     }
 
     #[test]
-    fn who_draws_ahead_is_given_the_rate_that_he_keeps_up_with_and_it_does_not_flicker() {
+    fn client_that_draws_ahead_gets_a_steady_rate_that_it_keeps_up_with() {
         let fastest = Span::from_millis(8);
         let mut governor = RateGovernor::new(RateRange { fastest, slowest: Span::from_millis(20), variable: true });
         let costs = [3.0, 7.0, 7.4, 7.6, 7.4, 6.5, 6.3, 11.0, 33.0, 2.0];

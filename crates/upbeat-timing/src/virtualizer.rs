@@ -23,7 +23,7 @@ const CALIBRATE_AT_ONCE_PARTS: i64 = 8;
 
 /// The grid of an output's refreshes: one refresh with its time, and the distance between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
+pub struct VsyncGrid {
     /// A refresh whose time is known.
     pub refresh: RefreshIndex,
     /// When its scan-out starts.
@@ -32,7 +32,7 @@ pub struct Grid {
     pub interval: Span,
 }
 
-impl Grid {
+impl VsyncGrid {
     /// When the scan-out of `refresh` starts.
     pub fn present_of(&self, refresh: RefreshIndex) -> Instant {
         // The 64-bit product nearly always fits.
@@ -71,7 +71,7 @@ pub struct DisplayTarget {
 /// Issues targets: strictly monotone, on the grid, one per frame.
 #[derive(Clone, Debug)]
 pub struct Virtualizer {
-    grid: Grid,
+    grid: VsyncGrid,
     catch_up: CatchUp,
     last: Option<DisplayTarget>,
     /// How far content lies behind `present`; negative when it lies ahead.
@@ -81,13 +81,13 @@ pub struct Virtualizer {
 
 impl Virtualizer {
     /// A virtualizer for an output with this grid.
-    pub fn new(grid: Grid, catch_up: CatchUp) -> Self {
+    pub fn new(grid: VsyncGrid, catch_up: CatchUp) -> Self {
         Virtualizer { grid, catch_up, last: None, lag: Span::ZERO, since_calibration: 0 }
     }
 
     /// Takes a newer measurement of the grid into account: a small difference every few targets, a large one at once.
     /// Targets that were issued do not change.
-    pub fn calibrate(&mut self, measured: Grid) {
+    pub fn calibrate(&mut self, measured: VsyncGrid) {
         if measured.interval <= Span::ZERO {
             return;
         }
@@ -100,7 +100,7 @@ impl Virtualizer {
     }
 
     /// Uses this grid from the next target on. With variable refresh the grid only says when the next target is.
-    pub const fn follow(&mut self, grid: Grid) {
+    pub const fn follow(&mut self, grid: VsyncGrid) {
         self.grid = grid;
         self.since_calibration = 0;
     }
@@ -111,7 +111,7 @@ impl Virtualizer {
     }
 
     /// The grid in use.
-    pub const fn grid(&self) -> Grid {
+    pub const fn grid(&self) -> VsyncGrid {
         self.grid
     }
 
@@ -200,8 +200,12 @@ mod tests {
 
     const INTERVAL: Span = Span::from_millis(16);
 
-    fn grid(refresh: u64, millis: u64) -> Grid {
-        Grid { refresh: RefreshIndex(refresh), present: Instant::from_nanos(millis * 1_000_000), interval: INTERVAL }
+    fn grid(refresh: u64, millis: u64) -> VsyncGrid {
+        VsyncGrid {
+            refresh: RefreshIndex(refresh),
+            present: Instant::from_nanos(millis * 1_000_000),
+            interval: INTERVAL,
+        }
     }
 
     fn virtualizer(catch_up: CatchUp) -> Virtualizer {
@@ -293,7 +297,7 @@ mod tests {
                 next_latch = next_latch.plus(1 + lost);
                 check(&mut virtualizer, next_latch, ahead);
                 let present = virtualizer.grid().present_of(next_latch) + Span::from_millis(error);
-                virtualizer.calibrate(Grid { refresh: next_latch, present, interval: INTERVAL });
+                virtualizer.calibrate(VsyncGrid { refresh: next_latch, present, interval: INTERVAL });
             }
             // 100 ms at a thirty-second of 16 ms per frame: at most 200 frames.
             let depth = check(&mut virtualizer, next_latch, 0).refresh.since(next_latch);

@@ -13,7 +13,7 @@ mod rate;
 
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
-pub(crate) use rate::Rate;
+pub(crate) use rate::RefreshMode;
 
 /// The number of timestamps that the fit uses.
 const SAMPLES: usize = 32;
@@ -42,7 +42,7 @@ const FUTURE_TOLERANCE: Span = Span::from_millis(2);
 
 /// Why a timestamp was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum TimestampRefusal {
     /// The driver has no timestamps.
     Zero,
     /// The timestamp lies in the future.
@@ -57,7 +57,7 @@ pub enum Refusal {
 
 /// How the model used a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observation {
+pub enum TimestampObservation {
     /// The timestamp belongs to a refresh of the grid.
     Accepted {
         /// The refresh of the timestamp.
@@ -75,23 +75,23 @@ pub enum Observation {
         /// The refresh nearest to `now` on the model's own grid: most likely the one presented.
         index: RefreshIndex,
         /// Why it was refused.
-        reason: Refusal,
+        reason: TimestampRefusal,
     },
 }
 
-impl Observation {
+impl TimestampObservation {
     /// The refresh of the timestamp; only a guess if it was refused.
     pub const fn index(self) -> RefreshIndex {
         match self {
-            Observation::Accepted { index, .. } | Observation::Moved { index } | Observation::Refused { index, .. } => {
-                index
-            }
+            TimestampObservation::Accepted { index, .. }
+            | TimestampObservation::Moved { index }
+            | TimestampObservation::Refused { index, .. } => index,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sample {
+struct RefreshSample {
     index: u64,
     time: Instant,
 }
@@ -100,11 +100,11 @@ struct Sample {
 #[derive(Clone, Debug)]
 pub struct VsyncModel {
     nominal: Span,
-    rate: Rate,
+    rate: RefreshMode,
     /// The point that predictions start from: the fitted line at the newest sample.
-    anchor: Sample,
+    anchor: RefreshSample,
     period: Span,
-    samples: [Sample; SAMPLES],
+    samples: [RefreshSample; SAMPLES],
     len: usize,
     next: usize,
     /// Root of the mean squared distance of the samples from the line.
@@ -122,10 +122,10 @@ impl VsyncModel {
         let interval = interval.max(Span::from_micros(1));
         VsyncModel {
             nominal: interval,
-            rate: Rate::Fixed,
-            anchor: Sample { index: 0, time: anchor },
+            rate: RefreshMode::Fixed,
+            anchor: RefreshSample { index: 0, time: anchor },
             period: interval,
-            samples: [Sample::default(); SAMPLES],
+            samples: [RefreshSample::default(); SAMPLES],
             len: 0,
             next: 0,
             residual: Span::ZERO,
@@ -171,8 +171,8 @@ impl VsyncModel {
     /// When refresh `index` happens. On a variable-refresh panel: the earliest useful moment for it.
     pub fn present(&self, index: RefreshIndex) -> Instant {
         let (from, behind) = match &self.rate {
-            Rate::Fixed => (self.anchor, self.anchor.index.saturating_sub(index.0)),
-            Rate::Variable(panel) => (if index.0 > self.anchor.index { panel.expected } else { self.anchor }, 0),
+            RefreshMode::Fixed => (self.anchor, self.anchor.index.saturating_sub(index.0)),
+            RefreshMode::Variable(panel) => (if index.0 > self.anchor.index { panel.expected } else { self.anchor }, 0),
         };
         let ahead = index.0.saturating_sub(from.index);
         // Called a hundred times in a refresh, hence a 64-bit product, which saturates after centuries.
@@ -188,7 +188,7 @@ impl VsyncModel {
     /// Checks `time`, the timestamp of a refresh, before it is observed. If it lies off the grid and the drift
     /// since the newest sample can explain that, the phase is forgotten: the timestamp is then the first of a new
     /// grid instead of an outlier.
-    pub fn doubt(&mut self, time: Instant, now: Instant) {
+    pub fn check_drift(&mut self, time: Instant, now: Instant) {
         if self.implausible(time, now).is_some() {
             return;
         }
@@ -202,7 +202,7 @@ impl VsyncModel {
 
     /// Whether the grid moved during a pause by more than clocks drift. A fit through the older samples would take
     /// the step for a wrong period.
-    fn has_slipped(&self, index: RefreshIndex, error: Span) -> bool {
+    fn has_grid_moved(&self, index: RefreshIndex, error: Span) -> bool {
         let paused = index.0.saturating_sub(self.anchor.index);
         let explained = (self.period * paused.min(MOST_PAUSED) as i64).scale(CLOCK_PPM, 1_000_000);
         self.len > 0 && paused >= PAUSE && error.abs() > explained + self.residual * 2
@@ -220,8 +220,8 @@ impl VsyncModel {
         let distance = (time - self.anchor.time).as_nanos();
         let period = self.period.as_nanos();
         let steps = match &self.rate {
-            Rate::Fixed => distance.div_euclid(period) + i64::from(distance.rem_euclid(period) != 0),
-            Rate::Variable(_) => i64::from(distance > 0),
+            RefreshMode::Fixed => distance.div_euclid(period) + i64::from(distance.rem_euclid(period) != 0),
+            RefreshMode::Variable(_) => i64::from(distance > 0),
         };
         RefreshIndex(self.anchor.index.saturating_add_signed(steps))
     }
@@ -238,26 +238,26 @@ impl VsyncModel {
 
     /// Learns from the timestamp of a presented frame. `sequence_step` is how far the display's counter moved since
     /// the last presented frame, where it has one.
-    pub fn observe(&mut self, time: Instant, sequence_step: Option<u64>, now: Instant) -> Observation {
+    pub fn observe(&mut self, time: Instant, sequence_step: Option<u64>, now: Instant) -> TimestampObservation {
         if let Some(reason) = self.implausible(time, now) {
             return self.refuse(reason, now);
         }
-        if let Rate::Variable(panel) = &mut self.rate {
-            self.anchor = Sample { index: self.anchor.index + 1, time };
-            panel.expected = Sample { index: self.anchor.index + 1, time: time + self.period };
+        if let RefreshMode::Variable(panel) = &mut self.rate {
+            self.anchor = RefreshSample { index: self.anchor.index + 1, time };
+            panel.expected = RefreshSample { index: self.anchor.index + 1, time: time + self.period };
             self.len = 1;
-            return Observation::Accepted { index: RefreshIndex(self.anchor.index), error: Span::ZERO };
+            return TimestampObservation::Accepted { index: RefreshIndex(self.anchor.index), error: Span::ZERO };
         }
         let index = self.number(time, sequence_step);
         let error = time - self.present(index);
         if self.len > 0 && error.abs() > self.period / OUTLIER_DIVISOR {
             return self.off_grid(time, error, now);
         }
-        if self.has_slipped(index, error) {
+        if self.has_grid_moved(index, error) {
             self.forget_samples();
         }
         self.accept(index, time);
-        Observation::Accepted { index, error }
+        TimestampObservation::Accepted { index, error }
     }
 
     /// Whether the time of any refresh is known. If not, the grid is a guess that continues the previous grid.
@@ -283,10 +283,10 @@ impl VsyncModel {
     /// The first timestamp of a grid without a phase, to be [observed](Self::observe) next, belongs to refresh
     /// `index`. The model cannot know the number, but the caller that requested the refresh does. Returns whether
     /// the phase was unknown.
-    pub fn find_phase(&mut self, index: RefreshIndex, time: Instant, now: Instant) -> bool {
+    pub fn learn_phase(&mut self, index: RefreshIndex, time: Instant, now: Instant) -> bool {
         let is_news = !self.has_phase() && self.implausible(time, now).is_none();
         if is_news {
-            self.anchor = Sample { index: index.0, time };
+            self.anchor = RefreshSample { index: index.0, time };
         }
         is_news
     }
@@ -298,24 +298,24 @@ impl VsyncModel {
         self.restart(index, vblank);
         self.len = 1;
         self.next = 1;
-        self.samples[0] = Sample { index: index.0, time: vblank };
+        self.samples[0] = RefreshSample { index: index.0, time: vblank };
     }
 
-    fn implausible(&self, time: Instant, now: Instant) -> Option<Refusal> {
+    fn implausible(&self, time: Instant, now: Instant) -> Option<TimestampRefusal> {
         if time == Instant::ZERO {
-            return Some(Refusal::Zero);
+            return Some(TimestampRefusal::Zero);
         }
         if time > now + FUTURE_TOLERANCE {
-            return Some(Refusal::Future);
+            return Some(TimestampRefusal::Future);
         }
         let last = self.newest()?;
         if time < last.time {
-            return Some(Refusal::Backwards);
+            return Some(TimestampRefusal::Backwards);
         }
-        (time - last.time < self.period / 2 && !self.is_variable()).then_some(Refusal::Duplicate)
+        (time - last.time < self.period / 2 && !self.is_variable()).then_some(TimestampRefusal::Duplicate)
     }
 
-    fn newest(&self) -> Option<Sample> {
+    fn newest(&self) -> Option<RefreshSample> {
         (self.len > 0).then(|| self.samples[(self.next + SAMPLES - 1) % SAMPLES])
     }
 
@@ -330,18 +330,18 @@ impl VsyncModel {
         }
     }
 
-    fn refuse(&mut self, reason: Refusal, now: Instant) -> Observation {
+    fn refuse(&mut self, reason: TimestampRefusal, now: Instant) -> TimestampObservation {
         self.refused_total += 1;
         self.refused += 1;
         if self.refused >= GIVE_UP_AFTER {
             self.usable = false;
         }
-        Observation::Refused { index: self.nearest(now), reason }
+        TimestampObservation::Refused { index: self.nearest(now), reason }
     }
 
     /// One stray timestamp is a glitch. A second stray at least a period later that agrees with the first is a new
     /// grid.
-    fn off_grid(&mut self, time: Instant, error: Span, now: Instant) -> Observation {
+    fn off_grid(&mut self, time: Instant, error: Span, now: Instant) -> TimestampObservation {
         let agrees = self.stray.is_some_and(|stray| {
             let off = (time - stray).as_nanos().rem_euclid(self.period.as_nanos());
             off.min(self.period.as_nanos() - off) < self.period.as_nanos() / OUTLIER_DIVISOR
@@ -350,16 +350,16 @@ impl VsyncModel {
             let index = self.nearest(time).max(RefreshIndex(self.anchor.index + 1));
             self.restart(index, time);
             self.accept(index, time);
-            return Observation::Moved { index };
+            return TimestampObservation::Moved { index };
         }
         self.stray = Some(time);
         self.refused += 1;
         self.refused_total += 1;
-        Observation::Refused { index: self.nearest(now), reason: Refusal::Outlier(error) }
+        TimestampObservation::Refused { index: self.nearest(now), reason: TimestampRefusal::Outlier(error) }
     }
 
     fn restart(&mut self, index: RefreshIndex, time: Instant) {
-        self.anchor = Sample { index: index.0, time };
+        self.anchor = RefreshSample { index: index.0, time };
         self.period = self.nominal;
         self.len = 0;
         self.next = 0;
@@ -369,14 +369,14 @@ impl VsyncModel {
     }
 
     fn accept(&mut self, index: RefreshIndex, time: Instant) {
-        self.samples[self.next] = Sample { index: index.0, time };
+        self.samples[self.next] = RefreshSample { index: index.0, time };
         self.next = (self.next + 1) % SAMPLES;
         self.len = (self.len + 1).min(SAMPLES);
         self.refused = 0;
         self.stray = None;
         self.usable = true;
         if self.len < MINIMUM_FIT {
-            self.anchor = Sample { index: index.0, time };
+            self.anchor = RefreshSample { index: index.0, time };
         } else {
             self.fit(index.0, time);
         }
@@ -402,7 +402,7 @@ impl VsyncModel {
         let intercept = mean_y - slope * mean_x;
         let squares: f64 = points.map(|(x, y)| (y - intercept - slope * x).powi(2)).sum();
         self.period = Span::from_nanos(slope.round() as i64);
-        self.anchor = Sample { index, time: time + Span::from_nanos(intercept.round() as i64) };
+        self.anchor = RefreshSample { index, time: time + Span::from_nanos(intercept.round() as i64) };
         self.residual = Span::from_nanos((squares / n).sqrt().round() as i64);
     }
 }

@@ -9,9 +9,9 @@ use smithay::reexports::drm::control::{
     AtomicCommitFlags, Device, Mode as DrmMode, RawResourceHandle, connector, crtc, framebuffer, plane, property,
 };
 
+use super::committed_state::{CommittedState, PlaneUpdate};
 use super::property::{Blob, Properties};
-use super::told::{Say, Told};
-use crate::real_time::unhurried;
+use crate::real_time::run_in_ordinary_class;
 use upbeat_record::faults;
 
 /// Plane coordinates are fixed-point numbers with 16 fractional bits.
@@ -27,7 +27,7 @@ const NO_FENCE: property::RawValue = property::RawValue::MAX;
 const CURSOR: property::RawValue = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Commit {
+pub(super) enum CommitKind {
     /// Show the planes at the next refresh. Does not block; the kernel sends a flip event.
     Flip,
     /// Modeset: switch the output on with its mode. May block until it is done.
@@ -39,10 +39,10 @@ pub(super) enum Commit {
 }
 
 /// A CRTC property and its value, for one commit.
-pub(super) type Extra = (property::Handle, property::RawValue);
+pub(super) type CrtcProperty = (property::Handle, property::RawValue);
 
 /// One CRTC with its connector and all planes that it may use.
-pub(super) struct Atomic {
+pub(super) struct AtomicCrtc {
     device: DrmDeviceFd,
     crtc: Properties,
     connector: Properties,
@@ -52,14 +52,14 @@ pub(super) struct Atomic {
     /// Whether variable refresh is wanted.
     pub vrr: bool,
     /// Connectors without a monitor that the CRTC drove before we took it over.
-    strays: Vec<Properties>,
+    stray_connectors: Vec<Properties>,
     /// Planes that may be visible.
-    lit: Vec<plane::Handle>,
+    visible_planes: Vec<plane::Handle>,
     /// The state that the kernel has, so that a flip sets only the properties that change.
-    told: Told,
+    committed: CommittedState,
 }
 
-impl Atomic {
+impl AtomicCrtc {
     /// A CRTC that is not switched on yet. Reads properties from the kernel, so call it on the worker.
     pub fn new(
         device: &DrmDeviceFd,
@@ -70,22 +70,22 @@ impl Atomic {
     ) -> std::io::Result<Self> {
         let planes = planes.map(|plane| Ok((plane, Properties::of(device, plane)?)));
         let planes = planes.collect::<std::io::Result<Vec<_>>>()?;
-        Ok(Atomic {
-            lit: planes.iter().map(|(plane, _)| *plane).collect(),
+        Ok(AtomicCrtc {
+            visible_planes: planes.iter().map(|(plane, _)| *plane).collect(),
             device: device.clone(),
             crtc: Properties::of(device, crtc)?,
             connector: Properties::of(device, connector)?,
             planes,
             mode: Blob::of(device, &mode)?,
             vrr: false,
-            strays: Vec::new(),
-            told: Told::default(),
+            stray_connectors: Vec::new(),
+            committed: CommittedState::default(),
         })
     }
 
     /// Detaches these connectors from the CRTC at the next modeset.
-    pub fn leave(&mut self, strays: Vec<Properties>) {
-        self.strays = strays;
+    pub fn detach_at_modeset(&mut self, strays: Vec<Properties>) {
+        self.stray_connectors = strays;
     }
 
     pub fn crtc(&self) -> &Properties {
@@ -110,8 +110,8 @@ impl Atomic {
 
     /// Another session had the device, so any plane may be visible.
     pub fn reset(&mut self) {
-        self.lit = self.planes.iter().map(|(plane, _)| *plane).collect();
-        self.told.forget();
+        self.visible_planes = self.planes.iter().map(|(plane, _)| *plane).collect();
+        self.committed.forget();
     }
 
     /// Whether the CRTC can vary its rate.
@@ -121,38 +121,44 @@ impl Atomic {
 
     /// Commits or tests `planes`. A flip sets only the properties that differ from the previous commit. Any other
     /// commit, and the first flip after a failed commit, sets all of them.
-    pub fn commit(&mut self, planes: &[PlaneState<'_>], extra: Option<Extra>, commit: Commit) -> std::io::Result<()> {
-        let told = if commit == Commit::Flip { std::mem::take(&mut self.told) } else { Told::default() };
-        let lights = matches!(commit, Commit::Light | Commit::TestLight);
-        let forgotten = if lights { self.forgotten(planes) } else { Vec::new() };
+    pub fn commit(
+        &mut self,
+        planes: &[PlaneState<'_>],
+        extra: Option<CrtcProperty>,
+        commit: CommitKind,
+    ) -> std::io::Result<()> {
+        let told =
+            if commit == CommitKind::Flip { std::mem::take(&mut self.committed) } else { CommittedState::default() };
+        let lights = matches!(commit, CommitKind::Light | CommitKind::TestLight);
+        let forgotten = if lights { self.leftover_planes(planes) } else { Vec::new() };
         let request = self.request(planes, extra, lights, &told, &forgotten);
         let flags = match commit {
-            Commit::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
+            CommitKind::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
             // Some drivers fail in interesting ways if a modeset does not block.
-            Commit::Light => AtomicCommitFlags::ALLOW_MODESET | AtomicCommitFlags::PAGE_FLIP_EVENT,
-            Commit::TestFlip => AtomicCommitFlags::TEST_ONLY,
-            Commit::TestLight => AtomicCommitFlags::TEST_ONLY | AtomicCommitFlags::ALLOW_MODESET,
+            CommitKind::Light => AtomicCommitFlags::ALLOW_MODESET | AtomicCommitFlags::PAGE_FLIP_EVENT,
+            CommitKind::TestFlip => AtomicCommitFlags::TEST_ONLY,
+            CommitKind::TestLight => AtomicCommitFlags::TEST_ONLY | AtomicCommitFlags::ALLOW_MODESET,
         };
-        if matches!(commit, Commit::TestFlip | Commit::TestLight) {
+        if matches!(commit, CommitKind::TestFlip | CommitKind::TestLight) {
             return match lights {
-                true => unhurried(|| submit(&self.device, flags, request.0)),
+                true => run_in_ordinary_class(|| submit(&self.device, flags, request.0)),
                 false => submit(&self.device, flags, request.0),
             };
         }
         // On an error the kernel's state is unknown, so the state stays cleared until the commit has succeeded.
-        self.told = Told::default();
+        self.committed = CommittedState::default();
         if lights {
-            unhurried(|| submit(&self.device, flags, request.0))?;
+            run_in_ordinary_class(|| submit(&self.device, flags, request.0))?;
         } else {
             submit(&self.device, flags, request.0)?;
         }
-        self.told = told;
-        self.told.learn(planes, self.vrr);
-        self.lit.retain(|lit| planes.iter().all(|state| state.handle != *lit));
-        self.lit.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
+        self.committed = told;
+        self.committed.record_commit(planes, self.vrr);
+        self.visible_planes.retain(|lit| planes.iter().all(|state| state.handle != *lit));
+        self.visible_planes.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
         if lights {
-            self.lit.retain(|lit| !forgotten.contains(lit));
-            self.strays.clear();
+            self.visible_planes.retain(|lit| !forgotten.contains(lit));
+            self.stray_connectors.clear();
         }
         Ok(())
     }
@@ -162,32 +168,32 @@ impl Atomic {
     fn request(
         &self,
         planes: &[PlaneState<'_>],
-        extra: Option<Extra>,
+        extra: Option<CrtcProperty>,
         lights: bool,
-        told: &Told,
+        told: &CommittedState,
         forgotten: &[plane::Handle],
-    ) -> Request {
-        let mut request = Request(AtomicModeReq::new());
+    ) -> CommitRequest {
+        let mut request = CommitRequest(AtomicModeReq::new());
         // A commit without any property would name no CRTC, and no flip event would follow.
         let mut is_named = false;
         for state in planes {
             let Some(properties) = self.plane(state.handle) else { continue };
             // Only the cursor's buffers are never redrawn while they are shown: for it, the same
             // framebuffer means the same pixels.
-            let say = told.say(state, properties.value("type") != Some(CURSOR));
+            let say = told.needed_update(state, properties.value("type") != Some(CURSOR));
             match &state.config {
-                _ if say == Say::Nothing => continue,
-                Some(config) if say == Say::Picture => flip(&mut request, properties, config),
-                Some(config) if say == Say::Part => {
+                _ if say == PlaneUpdate::Nothing => continue,
+                Some(config) if say == PlaneUpdate::Framebuffer => flip(&mut request, properties, config),
+                Some(config) if say == PlaneUpdate::SourceRow => {
                     flip(&mut request, properties, config);
                     request.set(properties, "SRC_Y", fixed(config.src.loc.y));
                 }
                 Some(config) => self.show(&mut request, properties, config),
-                None => darken(&mut request, properties),
+                None => disable_plane(&mut request, properties),
             }
             is_named = true;
         }
-        if lights || !is_named || !told.knows_vrr(self.vrr) {
+        if lights || !is_named || !told.has_committed_vrr(self.vrr) {
             request.set(&self.crtc, "ACTIVE", 1);
             request.set(&self.crtc, "VRR_ENABLED", u64::from(self.vrr));
         }
@@ -197,59 +203,59 @@ impl Atomic {
         if lights {
             request.set(&self.crtc, "MODE_ID", self.mode.value());
             request.set(&self.connector, "CRTC_ID", number(self.crtc.object()));
-            self.strays.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
+            self.stray_connectors.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
         }
-        forgotten.iter().filter_map(|plane| self.plane(*plane)).for_each(|plane| darken(&mut request, plane));
+        forgotten.iter().filter_map(|plane| self.plane(*plane)).for_each(|plane| disable_plane(&mut request, plane));
         request
     }
 
     /// Switches the CRTC and all its planes off.
     pub fn clear(&mut self) -> std::io::Result<()> {
-        let mut request = Request(AtomicModeReq::new());
-        for plane in &self.lit {
+        let mut request = CommitRequest(AtomicModeReq::new());
+        for plane in &self.visible_planes {
             if let Some(properties) = self.plane(*plane) {
-                darken(&mut request, properties);
+                disable_plane(&mut request, properties);
             }
         }
         request.set(&self.connector, "CRTC_ID", 0);
         // A CRTC without a mode must have no connector. If it is switched off before our first modeset it may
         // still have the console's connectors.
-        self.strays.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
+        self.stray_connectors.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
         request.set(&self.crtc, "ACTIVE", 0);
         request.set(&self.crtc, "MODE_ID", 0);
         request.set(&self.crtc, "VRR_ENABLED", 0);
-        self.told.forget();
-        unhurried(|| submit(&self.device, AtomicCommitFlags::ALLOW_MODESET, request.0))?;
-        self.lit.clear();
-        self.strays.clear();
+        self.committed.forget();
+        run_in_ordinary_class(|| submit(&self.device, AtomicCommitFlags::ALLOW_MODESET, request.0))?;
+        self.visible_planes.clear();
+        self.stray_connectors.clear();
         Ok(())
     }
 
     /// Switches one plane off.
     pub fn clear_plane(&mut self, plane: plane::Handle) -> std::io::Result<()> {
-        let mut request = Request(AtomicModeReq::new());
+        let mut request = CommitRequest(AtomicModeReq::new());
         if let Some(properties) = self.plane(plane) {
-            darken(&mut request, properties);
+            disable_plane(&mut request, properties);
         }
-        self.told.forget_plane(plane);
+        self.committed.forget_plane(plane);
         submit(&self.device, AtomicCommitFlags::empty(), request.0)?;
-        self.lit.retain(|lit| *lit != plane);
+        self.visible_planes.retain(|lit| *lit != plane);
         Ok(())
     }
 
     /// Planes that may be visible (usually from another session) and that `planes` does not name. The primary plane
     /// is excluded, because some drivers refuse a modeset without it.
-    fn forgotten(&self, planes: &[PlaneState<'_>]) -> Vec<plane::Handle> {
+    fn leftover_planes(&self, planes: &[PlaneState<'_>]) -> Vec<plane::Handle> {
         let primary = self.planes.first().map(|(plane, _)| *plane);
         let is_told = |plane: plane::Handle| planes.iter().any(|state| state.handle == plane);
-        self.lit.iter().copied().filter(|plane| Some(*plane) != primary && !is_told(*plane)).collect()
+        self.visible_planes.iter().copied().filter(|plane| Some(*plane) != primary && !is_told(*plane)).collect()
     }
 
     fn plane(&self, wanted: plane::Handle) -> Option<&Properties> {
         self.planes.iter().find(|(plane, _)| *plane == wanted).map(|(_, properties)| properties)
     }
 
-    fn show(&self, request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
+    fn show(&self, request: &mut CommitRequest, plane: &Properties, config: &PlaneConfig<'_>) {
         let signed = |value: i32| i64::from(value).cast_unsigned();
         let (from, to) = (config.src, config.dst);
         let fence = config.fence.as_ref().map_or(NO_FENCE, |fence| i64::from(fence.as_raw_fd()).cast_unsigned());
@@ -276,14 +282,14 @@ impl Atomic {
 
 /// Switches all outputs off in one commit: CRTCs and connectors that have to change places cannot do so one by one.
 /// Call it on the worker.
-pub(super) fn darken_all(device: &DrmDeviceFd) -> std::io::Result<()> {
+pub(super) fn disable_all_outputs(device: &DrmDeviceFd) -> std::io::Result<()> {
     let resources = device.resource_handles()?;
-    let mut request = Request(AtomicModeReq::new());
+    let mut request = CommitRequest(AtomicModeReq::new());
     for connector in resources.connectors() {
         request.set(&Properties::of(device, *connector)?, "CRTC_ID", 0);
     }
     for plane in device.plane_handles()? {
-        darken(&mut request, &Properties::of(device, plane)?);
+        disable_plane(&mut request, &Properties::of(device, plane)?);
     }
     for crtc in resources.crtcs() {
         let crtc = Properties::of(device, *crtc)?;
@@ -299,11 +305,11 @@ fn submit(device: &DrmDeviceFd, flags: AtomicCommitFlags, request: AtomicModeReq
     device.atomic_commit(flags, request)
 }
 
-struct Request(AtomicModeReq);
+struct CommitRequest(AtomicModeReq);
 
 /// Sets another framebuffer; the plane's position stays. The kernel forgets fence and damage after each commit, so both
 /// are set again.
-fn flip(request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
+fn flip(request: &mut CommitRequest, plane: &Properties, config: &PlaneConfig<'_>) {
     request.set(plane, "FB_ID", number(framebuffer::Handle::into(config.fb)));
     if let Some(fence) = &config.fence {
         request.set(plane, "IN_FENCE_FD", i64::from(fence.as_raw_fd()).cast_unsigned());
@@ -317,7 +323,7 @@ fn fixed(value: f64) -> property::RawValue {
     (value * FIXED_POINT).round() as u64
 }
 
-impl Request {
+impl CommitRequest {
     /// Sets a property; objects that lack it are left alone.
     fn set(&mut self, of: &Properties, name: &str, value: property::RawValue) {
         if let Some(property) = of.handle(name) {
@@ -326,7 +332,7 @@ impl Request {
     }
 }
 
-fn darken(request: &mut Request, plane: &Properties) {
+fn disable_plane(request: &mut CommitRequest, plane: &Properties) {
     request.set(plane, "CRTC_ID", 0);
     request.set(plane, "FB_ID", 0);
 }

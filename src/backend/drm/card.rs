@@ -1,5 +1,5 @@
 //! One DRM device, as the main thread sees it: its outputs and the monitors that they drive. Its `worker` makes all
-//! calls that may block, and the results are [polled](Card::poll).
+//! calls that may block, and the results are [polled](DrmCard::poll).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,22 +12,22 @@ use calloop::ping::Ping;
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Mode as DrmMode, connector};
 
-use super::drawer::Drawer;
-use super::messages::Command;
-use super::node::{self, DrawOn};
+use super::command_queue::{QueueReceiver, QueueSender, queue};
+use super::device_jobs::{ScanRequest, WorkerReports, WorkerResult, WorkerState};
+use super::messages::PresenterCommand;
+use super::node::{self, RendererNode};
 use super::output::DrmOutput;
 use super::pipe::Pipe;
-use super::post::{Inbox, Mailbox, queue};
-use super::worker::Jobs;
-use super::workshop::{Finding, Reports, Scan, Workshop};
-use super::{DrmError, ModeWish, mode};
-use crate::backend::{Identity, ModeId};
+use super::scanout_renderer::ScanoutRenderer;
+use super::worker::WorkerHandle;
+use super::{ConfiguredMode, DrmError, mode};
+use crate::backend::{EdidIdentity, ModeId};
 use crate::real_time;
 
 /// A result that the worker reports.
 #[derive(Debug)]
-pub enum Change {
-    /// The device can be used: [`Card::device`] returns it, and its monitors are to be [scanned](Card::scan).
+pub enum CardEvent {
+    /// The device can be used: [`DrmCard::device`] returns it, and its monitors are to be [scanned](DrmCard::scan).
     Opened,
     /// The device cannot be used for display.
     Failed(DrmError),
@@ -40,34 +40,34 @@ pub enum Change {
     /// The scan is complete.
     Scanned,
     /// The scan failed, with this error.
-    Unknown(DrmError),
+    ScanFailed(DrmError),
 }
 
 /// A DRM device that is open, or is being opened.
-pub struct Card {
-    jobs: Jobs,
+pub struct DrmCard {
+    jobs: WorkerHandle,
     /// The worker's state; only jobs on the worker use it. `None` only while the card is dropped.
-    workshop: Option<Arc<Mutex<Workshop>>>,
-    scans: Mailbox<Scan>,
-    reports: Reports,
-    findings: Inbox<Finding>,
-    opened: Option<Opened>,
+    worker_state: Option<Arc<Mutex<WorkerState>>>,
+    scans: QueueSender<ScanRequest>,
+    reports: WorkerReports,
+    findings: QueueReceiver<WorkerResult>,
+    opened: Option<OpenedDevice>,
     pipes: HashMap<connector::Handle, Rc<RefCell<Pipe>>>,
 }
 
-struct Opened {
+struct OpenedDevice {
     device: DrmDeviceFd,
     driver: String,
     number: u64,
 }
 
-impl std::fmt::Debug for Card {
+impl std::fmt::Debug for DrmCard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Card").field("driver", &self.driver()).finish_non_exhaustive()
     }
 }
 
-impl Card {
+impl DrmCard {
     /// Takes over a device node, as DRM master. Other threads ping `heard` whenever there is a change to
     /// [poll](Self::poll), or an output has an event.
     pub fn new(descriptor: OwnedFd, heard: Ping) -> Result<Self, DrmError> {
@@ -75,26 +75,30 @@ impl Card {
         let (found, findings) = queue().map_err(failed)?;
         let (scans, wanted) = queue().map_err(failed)?;
         real_time::remember_limit();
-        let jobs = Jobs::start()?;
-        let reports = Reports::new(found, heard);
-        let workshop = Some(Arc::new(Mutex::new(Workshop::new(wanted))));
-        let card = Card { jobs, workshop, scans, reports, findings, opened: None, pipes: HashMap::new() };
+        let jobs = WorkerHandle::start()?;
+        let reports = WorkerReports::new(found, heard);
+        let workshop = Some(Arc::new(Mutex::new(WorkerState::new(wanted))));
+        let card =
+            DrmCard { jobs, worker_state: workshop, scans, reports, findings, opened: None, pipes: HashMap::new() };
         let of_worker = card.reports.clone();
-        card.ask(move |workshop| workshop.open(descriptor, &of_worker));
+        card.run_on_worker(move |workshop| workshop.open(descriptor, &of_worker));
         Ok(card)
     }
 
     /// Runs a job on the worker, with its state.
-    fn ask(&self, job: impl FnOnce(&mut Workshop) + Send + 'static) {
-        let (workshop, reports) = (self.workshop.clone(), self.reports.clone());
-        self.jobs.ask(move || {
+    fn run_on_worker(&self, job: impl FnOnce(&mut WorkerState) + Send + 'static) {
+        let (workshop, reports) = (self.worker_state.clone(), self.reports.clone());
+        self.jobs.queue_job(move || {
             // The lock is never contended: there is one worker.
             let mut workshop = workshop.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
             let done = catch_unwind(AssertUnwindSafe(|| workshop.as_deref_mut().map(job)));
             if done.is_err() {
                 // A scan that waits for an answer must get one.
                 let error = std::io::Error::other("a job of the device's worker has panicked");
-                reports.say(Finding::Unknown(DrmError::Device { what: "the connectors cannot be scanned", error }));
+                reports.send(WorkerResult::ScanFailed(DrmError::Device {
+                    what: "the connectors cannot be scanned",
+                    error,
+                }));
             }
         });
     }
@@ -104,7 +108,7 @@ impl Card {
         self.opened.as_ref().map_or("unknown", |opened| &opened.driver)
     }
 
-    /// The device number, as passed to a [`Drawer`]; zero until the device is open.
+    /// The device number, as passed to a [`ScanoutRenderer`]; zero until the device is open.
     pub fn number(&self) -> u64 {
         self.opened.as_ref().map_or(0, |opened| opened.number)
     }
@@ -116,21 +120,25 @@ impl Card {
 
     /// A function that opens the device once more, for the render thread; `None` until it is open. GEM handles
     /// belong to an open file, so the renderer must not share its file with the display.
-    pub fn opener(&self, node: DrawOn) -> Option<impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + use<>> {
+    pub fn opener(&self, node: RendererNode) -> Option<impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + use<>> {
         let device = self.device()?.clone();
         Some(move || node::reopen(&device, node))
     }
 
     /// Scans the connectors. Each new monitor gets an output with the mode that `wish` returns for it, and with
     /// buffers that `drawer` can draw into.
-    pub fn scan(&self, wish: impl Fn(&str, Option<&Identity>) -> ModeWish + Send + 'static, drawer: Box<dyn Drawer>) {
-        self.scans.note(Scan { wish: Box::new(wish), drawer });
+    pub fn scan(
+        &self,
+        wish: impl Fn(&str, Option<&EdidIdentity>) -> ConfiguredMode + Send + 'static,
+        drawer: Box<dyn ScanoutRenderer>,
+    ) {
+        self.scans.send_quietly(ScanRequest { wish: Box::new(wish), drawer });
         let (jobs, reports) = (self.jobs.clone(), self.reports.clone());
-        self.ask(move |workshop| workshop.scan(&jobs, &reports));
+        self.run_on_worker(move |workshop| workshop.scan(&jobs, &reports));
     }
 
     /// The worker's next result, if there is any.
-    pub fn poll(&mut self) -> Option<Change> {
+    pub fn poll(&mut self) -> Option<CardEvent> {
         loop {
             let finding = self.findings.take()?;
             if let Some(change) = self.learn(finding) {
@@ -140,72 +148,74 @@ impl Card {
     }
 
     /// Like [`poll`](Self::poll), but blocks: only for the start of a session, when no frame is due yet.
-    pub fn wait(&mut self) -> Option<Change> {
+    pub fn wait(&mut self) -> Option<CardEvent> {
         loop {
             if let Some(change) = self.poll() {
                 return Some(change);
             }
             let mut there = [rustix::event::PollFd::new(&self.findings, rustix::event::PollFlags::IN)];
             match rustix::event::poll(&mut there, None) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => self.findings.quiet(),
+                Ok(_) | Err(rustix::io::Errno::INTR) => self.findings.clear_wakeup(),
                 Err(_) => return None,
             }
         }
     }
 
-    fn learn(&mut self, finding: Finding) -> Option<Change> {
+    fn learn(&mut self, finding: WorkerResult) -> Option<CardEvent> {
         Some(match finding {
-            Finding::Opened { device, driver } => {
+            WorkerResult::Opened { device, driver } => {
                 let number = rustix::fs::fstat(&device).map_or(0, |status| status.st_rdev);
-                self.opened = Some(Opened { device, driver, number });
-                Change::Opened
+                self.opened = Some(OpenedDevice { device, driver, number });
+                CardEvent::Opened
             }
-            Finding::Failed(error) => Change::Failed(error),
-            Finding::Plugged(plugged) => {
+            WorkerResult::Failed(error) => CardEvent::Failed(error),
+            WorkerResult::Plugged(plugged) => {
                 let (facts, scanout, ends) = *plugged;
                 let connector = facts.connector;
                 let pipe = Rc::new(RefCell::new(Pipe::new(facts, scanout, ends)));
                 self.pipes.insert(connector, pipe.clone());
-                Change::Plugged(DrmOutput::new(pipe))
+                CardEvent::Plugged(DrmOutput::new(pipe))
             }
-            Finding::Unplugged(connector) => {
+            WorkerResult::Unplugged(connector) => {
                 let pipe = self.pipes.remove(&connector)?;
                 pipe.borrow_mut().unplug();
-                let name = pipe.borrow().facts().name.clone();
-                Change::Unplugged(name)
+                let name = pipe.borrow().properties().name.clone();
+                CardEvent::Unplugged(name)
             }
-            Finding::Modes(connector, modes) => {
+            WorkerResult::Modes(connector, modes) => {
                 self.pipes.get(&connector)?.borrow_mut().learn_modes(modes);
                 return None;
             }
-            Finding::Unusable(name, error) => Change::Unusable(name, error),
-            Finding::Scanned => Change::Scanned,
-            Finding::Unknown(error) => Change::Unknown(error),
+            WorkerResult::Unusable(name, error) => CardEvent::Unusable(name, error),
+            WorkerResult::Scanned => CardEvent::Scanned,
+            WorkerResult::ScanFailed(error) => CardEvent::ScanFailed(error),
         })
     }
 
     /// Another session takes the device. Switch the outputs off afterwards.
     pub fn pause(&mut self) {
-        self.pipes.values().for_each(|pipe| pipe.borrow().tell(Command::Pause));
-        self.ask(Workshop::pause);
+        self.pipes.values().for_each(|pipe| pipe.borrow().send_command(PresenterCommand::Pause));
+        self.run_on_worker(WorkerState::pause);
     }
 
     /// The device is ours again. Switch the outputs on afterwards.
     pub fn resume(&mut self) {
         // The worker resumes the presenters once it is DRM master again.
-        self.ask(Workshop::resume);
+        self.run_on_worker(WorkerState::resume);
     }
 
     /// Whether one of its outputs is called `name`.
     pub fn has(&self, name: &str) -> bool {
-        self.pipes.values().any(|pipe| pipe.borrow().facts().name == name)
+        self.pipes.values().any(|pipe| pipe.borrow().properties().name == name)
     }
 
     /// Switches an output to another mode of its monitor. It is an error if the monitor has no such mode. Whether
     /// the driver accepts it is reported later ([`ModeSettled`](crate::backend::DisplayEvent::ModeSettled)).
-    pub fn set_mode(&mut self, name: &str, wish: ModeWish) -> Result<Option<ModeId>, DrmError> {
-        let Some(pipe) = self.pipes.values().find(|pipe| pipe.borrow().facts().name == name) else { return Ok(None) };
-        let mode: DrmMode = mode::choose(name, &pipe.borrow().facts().modes, wish)?;
+    pub fn set_mode(&mut self, name: &str, wish: ConfiguredMode) -> Result<Option<ModeId>, DrmError> {
+        let Some(pipe) = self.pipes.values().find(|pipe| pipe.borrow().properties().name == name) else {
+            return Ok(None);
+        };
+        let mode: DrmMode = mode::choose(name, &pipe.borrow().properties().modes, wish)?;
         Ok(Some(pipe.borrow_mut().set_mode(mode, wish.slowest)))
     }
 
@@ -213,13 +223,13 @@ impl Card {
     pub fn unplug(&mut self) {
         self.pipes.drain().for_each(|(_, pipe)| pipe.borrow_mut().unplug());
         let reports = self.reports.clone();
-        self.ask(move |workshop| workshop.forget_outputs(&reports));
+        self.run_on_worker(move |workshop| workshop.forget_outputs(&reports));
     }
 }
 
-impl Drop for Card {
+impl Drop for DrmCard {
     fn drop(&mut self) {
         // The device restores the previous screen content, which takes a while.
-        self.jobs.give_back(self.workshop.take());
+        self.jobs.drop_on_worker(self.worker_state.take());
     }
 }

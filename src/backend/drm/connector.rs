@@ -6,7 +6,7 @@ use super::DrmError;
 use super::property::Properties;
 
 /// A monitor that is plugged in.
-pub(super) struct Monitor {
+pub(super) struct ConnectedMonitor {
     pub connector: connector::Info,
     pub name: String,
 }
@@ -17,18 +17,22 @@ pub(super) fn name(connector: &connector::Info) -> String {
 }
 
 /// All connected monitors. `probe` asks the hardware, which can take a while for some monitors.
-pub(super) fn plugged(device: &impl Device, probe: bool) -> Result<Vec<Monitor>, DrmError> {
+pub(super) fn connected_monitors(device: &impl Device, probe: bool) -> Result<Vec<ConnectedMonitor>, DrmError> {
     let resources = device
         .resource_handles()
         .map_err(|error| DrmError::Device { what: "the device's resources cannot be read", error })?;
     let infos = resources.connectors().iter().filter_map(|handle| device.get_connector(*handle, probe).ok());
     let connected = infos.filter(|info| info.state() == connector::State::Connected);
-    Ok(connected.map(|connector| Monitor { name: name(&connector), connector }).collect())
+    Ok(connected.map(|connector| ConnectedMonitor { name: name(&connector), connector }).collect())
 }
 
 /// A CRTC that can drive `monitor` and is not in `taken`. It prefers the monitor's current CRTC, which avoids a mode
 /// switch when a session starts.
-pub(super) fn crtc_for(device: &impl Device, monitor: &Monitor, taken: &[crtc::Handle]) -> Option<crtc::Handle> {
+pub(super) fn crtc_for(
+    device: &impl Device,
+    monitor: &ConnectedMonitor,
+    taken: &[crtc::Handle],
+) -> Option<crtc::Handle> {
     let resources: ResourceHandles = device.resource_handles().ok()?;
     let encoder = |handle| device.get_encoder(handle).ok();
     let current = monitor.connector.current_encoder().and_then(encoder).and_then(|encoder| encoder.crtc());
@@ -52,7 +56,7 @@ pub(super) type Route = (connector::Handle, crtc::Handle);
 
 /// Whether a commit of one route of `ours` alone would leave another CRTC without its connector, or with two. The
 /// kernel refuses such a commit, and two outputs that swap CRTCs would each wait for the other.
-pub(super) fn are_crossed(now: &[Route], ours: &[Route]) -> bool {
+pub(super) fn have_crtc_conflict(now: &[Route], ours: &[Route]) -> bool {
     now.iter().any(|(connector, crtc)| match ours.iter().find(|(known, _)| known == connector) {
         Some((_, own)) => own != crtc,
         None => ours.iter().any(|(_, own)| own == crtc),
@@ -60,7 +64,7 @@ pub(super) fn are_crossed(now: &[Route], ours: &[Route]) -> bool {
 }
 
 /// Connectors without a monitor that `crtc` still drives besides `ours`: the console left them attached.
-pub(super) fn strays(device: &impl Device, crtc: crtc::Handle, ours: connector::Handle) -> Vec<Properties> {
+pub(super) fn stray_connectors(device: &impl Device, crtc: crtc::Handle, ours: connector::Handle) -> Vec<Properties> {
     let Ok(resources) = device.resource_handles() else { return Vec::new() };
     let others = resources.connectors().iter().filter(|handle| **handle != ours);
     let empty = others.filter(|handle| {
@@ -80,18 +84,18 @@ mod tests {
     }
 
     #[test]
-    fn monitors_that_are_where_they_were_or_dark_are_lit_one_by_one() {
+    fn unchanged_or_dark_routes_have_no_conflict() {
         let ours = routes(&[(1, 11), (2, 12)]);
         for now in [&[][..], &[(1, 11)], &[(2, 12), (1, 11)], &[(1, 11), (3, 13)]] {
-            assert!(!are_crossed(&routes(now), &ours), "{now:?}");
+            assert!(!have_crtc_conflict(&routes(now), &ours), "{now:?}");
         }
     }
 
     #[test]
-    fn monitors_that_another_session_had_elsewhere_are_crossed() {
+    fn routes_changed_by_another_session_conflict() {
         let ours = routes(&[(1, 11), (2, 12)]);
         for now in [&[(1, 12), (2, 11)][..], &[(2, 11)], &[(1, 13)], &[(3, 12)]] {
-            assert!(are_crossed(&routes(now), &ours), "{now:?}");
+            assert!(have_crtc_conflict(&routes(now), &ours), "{now:?}");
         }
     }
 }

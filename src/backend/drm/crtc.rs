@@ -7,8 +7,8 @@ use smithay::backend::allocator::format::FormatSet;
 use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneClaim, PlaneInfo, PlaneState};
 use smithay::reexports::drm::control::{Mode as DrmMode, plane};
 
-use super::atomic::{Atomic, Commit, Extra};
-use super::refusal::{of_kernel, refusal};
+use super::atomic::{AtomicCrtc, CommitKind, CrtcProperty};
+use super::commit_error::{of_kernel, of_smithay};
 use crate::backend::SubmitError;
 
 pub(super) struct Crtc {
@@ -16,24 +16,24 @@ pub(super) struct Crtc {
     primary: PlaneInfo,
     /// Keeps other outputs from claiming the primary plane.
     _claim: Option<PlaneClaim>,
-    way: Way,
+    way: CrtcApi,
 }
 
-enum Way {
-    Atomic(Box<Atomic>),
+enum CrtcApi {
+    Atomic(Box<AtomicCrtc>),
     Legacy(Box<DrmSurface>),
 }
 
 impl Crtc {
-    pub fn of_atomic(device: DrmDeviceFd, atomic: Atomic, primary: (PlaneInfo, PlaneClaim)) -> Self {
+    pub fn of_atomic(device: DrmDeviceFd, atomic: AtomicCrtc, primary: (PlaneInfo, PlaneClaim)) -> Self {
         let (info, claim) = primary;
-        let way = Way::Atomic(Box::new(atomic));
+        let way = CrtcApi::Atomic(Box::new(atomic));
         Crtc { device, primary: info, _claim: Some(claim), way }
     }
 
     pub fn of_legacy(surface: DrmSurface) -> Self {
         let (device, primary) = (surface.device_fd().clone(), surface.plane_info().clone());
-        Crtc { device, primary, _claim: None, way: Way::Legacy(Box::new(surface)) }
+        Crtc { device, primary, _claim: None, way: CrtcApi::Legacy(Box::new(surface)) }
     }
 
     pub fn device(&self) -> &DrmDeviceFd {
@@ -50,17 +50,17 @@ impl Crtc {
     }
 
     /// The atomic state; `None` on a legacy driver.
-    pub fn atomic(&self) -> Option<&Atomic> {
+    pub fn atomic(&self) -> Option<&AtomicCrtc> {
         match &self.way {
-            Way::Atomic(atomic) => Some(atomic),
-            Way::Legacy(_) => None,
+            CrtcApi::Atomic(atomic) => Some(atomic),
+            CrtcApi::Legacy(_) => None,
         }
     }
 
-    pub fn atomic_mut(&mut self) -> Option<&mut Atomic> {
+    pub fn atomic_mut(&mut self) -> Option<&mut AtomicCrtc> {
         match &mut self.way {
-            Way::Atomic(atomic) => Some(atomic),
-            Way::Legacy(_) => None,
+            CrtcApi::Atomic(atomic) => Some(atomic),
+            CrtcApi::Legacy(_) => None,
         }
     }
 
@@ -73,22 +73,22 @@ impl Crtc {
     pub fn commit(
         &mut self,
         planes: &[PlaneState<'_>],
-        extra: Option<Extra>,
-        commit: Commit,
+        extra: Option<CrtcProperty>,
+        commit: CommitKind,
     ) -> Result<(), SubmitError> {
         match &mut self.way {
-            Way::Atomic(atomic) => {
+            CrtcApi::Atomic(atomic) => {
                 atomic.commit(planes, extra, commit).map_err(|error| of_kernel(&error, &of_commit(&error, commit)))
             }
-            Way::Legacy(surface) => {
+            CrtcApi::Legacy(surface) => {
                 let states = planes.to_vec();
                 let done = match commit {
-                    Commit::Flip if !surface.commit_pending() => surface.page_flip(states, true),
-                    Commit::Flip | Commit::Light => surface.commit(states, true),
-                    Commit::TestFlip => surface.test_state(states, false),
-                    Commit::TestLight => surface.test_state(states, true),
+                    CommitKind::Flip if !surface.commit_pending() => surface.page_flip(states, true),
+                    CommitKind::Flip | CommitKind::Light => surface.commit(states, true),
+                    CommitKind::TestFlip => surface.test_state(states, false),
+                    CommitKind::TestLight => surface.test_state(states, true),
                 };
-                done.map_err(|error| refusal(&error))
+                done.map_err(|error| of_smithay(&error))
             }
         }
     }
@@ -96,22 +96,22 @@ impl Crtc {
     /// Sets the mode of the next modeset.
     pub fn set_mode(&mut self, mode: DrmMode) -> Result<(), SubmitError> {
         match &mut self.way {
-            Way::Atomic(atomic) => atomic.set_mode(mode).map_err(|error| of_kernel(&error, &error)),
-            Way::Legacy(surface) => surface.use_mode(mode).map_err(|error| refusal(&error)),
+            CrtcApi::Atomic(atomic) => atomic.set_mode(mode).map_err(|error| of_kernel(&error, &error)),
+            CrtcApi::Legacy(surface) => surface.use_mode(mode).map_err(|error| of_smithay(&error)),
         }
     }
 
     /// Switches the CRTC and all its planes off.
     pub fn clear(&mut self) -> Result<(), SubmitError> {
         match &mut self.way {
-            Way::Atomic(atomic) => atomic.clear().map_err(|error| of_kernel(&error, &error)),
-            Way::Legacy(surface) => surface.clear().map_err(|error| refusal(&error)),
+            CrtcApi::Atomic(atomic) => atomic.clear().map_err(|error| of_kernel(&error, &error)),
+            CrtcApi::Legacy(surface) => surface.clear().map_err(|error| of_smithay(&error)),
         }
     }
 
     /// Switches one plane off.
     pub fn clear_plane(&mut self, plane: plane::Handle) {
-        if let Way::Atomic(atomic) = &mut self.way
+        if let CrtcApi::Atomic(atomic) = &mut self.way
             && let Err(error) = atomic.clear_plane(plane)
         {
             tracing::debug!(%error, "a plane cannot be switched off");
@@ -121,8 +121,8 @@ impl Crtc {
     /// Another session had the device, so the CRTC's state is unknown.
     pub fn reset(&mut self) {
         match &mut self.way {
-            Way::Atomic(atomic) => atomic.reset(),
-            Way::Legacy(surface) => {
+            CrtcApi::Atomic(atomic) => atomic.reset(),
+            CrtcApi::Legacy(surface) => {
                 if let Err(error) = surface.reset_state() {
                     tracing::warn!(%error, "the output's state is unknown after the session switch");
                 }
@@ -131,11 +131,11 @@ impl Crtc {
     }
 }
 
-fn of_commit(error: &io::Error, commit: Commit) -> String {
+fn of_commit(error: &io::Error, commit: CommitKind) -> String {
     let what = match commit {
-        Commit::Flip => "a flip",
-        Commit::Light => "the mode",
-        Commit::TestFlip | Commit::TestLight => "a test",
+        CommitKind::Flip => "a flip",
+        CommitKind::Light => "the mode",
+        CommitKind::TestFlip | CommitKind::TestLight => "a test",
     };
     format!("{what}: {error}")
 }

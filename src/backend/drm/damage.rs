@@ -9,7 +9,7 @@ use smithay::backend::drm::{DrmDeviceFd, PlaneDamageClips};
 use smithay::utils::Rectangle;
 
 use super::crtc::Crtc;
-use super::stale::add;
+use super::stale_region::add;
 use crate::backend::PixelRect;
 
 const PROPERTY: &str = "FB_DAMAGE_CLIPS";

@@ -8,7 +8,7 @@
 use smithay::reexports::drm::control::{Device, connector};
 
 use super::property::Properties;
-use crate::backend::Identity;
+use crate::backend::EdidIdentity;
 
 /// Size of the base block in bytes.
 pub(super) const BLOCK: usize = 128;
@@ -28,7 +28,7 @@ pub(super) fn read(device: &impl Device, connector: connector::Handle) -> Option
 }
 
 /// The identity in an EDID; `None` where the bytes are no EDID.
-pub fn identify(bytes: &[u8]) -> Option<Identity> {
+pub fn identify(bytes: &[u8]) -> Option<EdidIdentity> {
     let block = bytes.get(..BLOCK).filter(|block| block.starts_with(&HEADER))?;
     let number = |at: usize, length: usize| {
         block[at..at + length].iter().rev().fold(0_u32, |number, byte| number << 8 | u32::from(*byte))
@@ -36,7 +36,7 @@ pub fn identify(bytes: &[u8]) -> Option<Identity> {
     let (code, serial) = (number(10, 2), number(12, 4));
     let model = text(block, NAME).unwrap_or_else(|| format!("0x{code:04X}"));
     let serial = text(block, SERIAL).or_else(|| (serial != 0).then(|| format!("0x{serial:08X}")));
-    Some(Identity { make: make(block), model, serial })
+    Some(EdidIdentity { make: make(block), model, serial })
 }
 
 /// Decodes the maker: three letters of five bits each.
@@ -81,8 +81,8 @@ mod tests {
         block
     }
 
-    fn said(make: &str, model: &str, serial: Option<&str>) -> Option<Identity> {
-        Some(Identity { make: make.to_owned(), model: model.to_owned(), serial: serial.map(str::to_owned) })
+    fn said(make: &str, model: &str, serial: Option<&str>) -> Option<EdidIdentity> {
+        Some(EdidIdentity { make: make.to_owned(), model: model.to_owned(), serial: serial.map(str::to_owned) })
     }
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_edid_says_nothing() {
+    fn bytes_that_are_no_edid_have_no_identity() {
         let whole = block(&[(NAME, "x")]);
         for length in [0, 7, 8, 127] {
             assert_eq!(identify(&whole[..length]), None, "{length}");
@@ -115,7 +115,7 @@ mod tests {
             if has_header && bytes.len() >= 8 {
                 bytes[..8].copy_from_slice(&HEADER);
             }
-            if let Some(Identity { make, model, serial }) = identify(&bytes) {
+            if let Some(EdidIdentity { make, model, serial }) = identify(&bytes) {
                 for text in [Some(make), Some(model), serial].into_iter().flatten() {
                     prop_assert!(!text.is_empty() && text.len() <= 13 && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
                 }

@@ -17,7 +17,7 @@ use crate::backend::FrameId;
 use upbeat_timing::time::{Instant, Span};
 
 #[derive(Debug)]
-pub(super) struct Waiting<T> {
+pub(super) struct WaitingFlip<T> {
     pub frame: FrameId,
     /// The expected start of its refresh.
     pub present: Instant,
@@ -28,7 +28,7 @@ pub(super) struct Waiting<T> {
 
 /// The values that determine when a frame is committed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timing {
+pub(super) struct CommitTiming {
     pub interval: Span,
     /// How long before a refresh the driver needs its frame.
     pub lead: Span,
@@ -36,8 +36,8 @@ pub(super) struct Timing {
     pub early: Span,
 }
 
-impl Timing {
-    fn commit_at<T>(&self, frame: &Waiting<T>) -> Instant {
+impl CommitTiming {
+    fn commit_at<T>(&self, frame: &WaitingFlip<T>) -> Instant {
         let latest = frame.present - (self.lead + self.early);
         // Not so early that it would be shown one refresh before its own.
         latest.min(frame.final_at).max(frame.present - self.interval * 3 / 4)
@@ -52,7 +52,7 @@ impl Timing {
 /// Frames in the order of their refreshes.
 #[derive(Debug)]
 pub(super) struct FlipQueue<T> {
-    waiting: VecDeque<Waiting<T>>,
+    waiting: VecDeque<WaitingFlip<T>>,
 }
 
 impl<T> Default for FlipQueue<T> {
@@ -70,12 +70,12 @@ impl<T> FlipQueue<T> {
         self.waiting.is_empty()
     }
 
-    pub fn next(&self) -> Option<&Waiting<T>> {
+    pub fn next(&self) -> Option<&WaitingFlip<T>> {
         self.waiting.front()
     }
 
     /// Takes the next frame if its refresh was `patience` ago or more: the fence that it waits for will not signal.
-    pub fn take_overdue(&mut self, patience: Span, now: Instant) -> Option<Waiting<T>> {
+    pub fn take_overdue(&mut self, patience: Span, now: Instant) -> Option<WaitingFlip<T>> {
         let is_overdue = self.next().is_some_and(|next| now >= next.present + patience);
         if is_overdue { self.waiting.pop_front() } else { None }
     }
@@ -85,33 +85,33 @@ impl<T> FlipQueue<T> {
     }
 
     /// Adds a frame at the back.
-    pub fn push(&mut self, frame: Waiting<T>) {
+    pub fn push(&mut self, frame: WaitingFlip<T>) {
         self.waiting.push_back(frame);
     }
 
     /// The commit time of the next frame; in the past if the frame is late.
-    pub fn next_commit(&self, timing: &Timing) -> Option<Instant> {
+    pub fn next_commit(&self, timing: &CommitTiming) -> Option<Instant> {
         self.waiting.front().map(|waiting| timing.commit_at(waiting))
     }
 
     /// Whether the next frame misses its refresh.
-    pub fn is_late(&self, timing: &Timing, now: Instant) -> bool {
+    pub fn is_late(&self, timing: &CommitTiming, now: Instant) -> bool {
         self.waiting.front().is_some_and(|waiting| now > waiting.present - timing.lead)
     }
 
     /// Takes the next frame if it misses its refresh and another frame waits behind it, which may be in time.
-    pub fn take_late(&mut self, timing: &Timing, now: Instant) -> Option<Waiting<T>> {
+    pub fn take_late(&mut self, timing: &CommitTiming, now: Instant) -> Option<WaitingFlip<T>> {
         if self.is_late(timing, now) && self.len() > 1 { self.waiting.pop_front() } else { None }
     }
 
     /// Takes the next frame if its commit time has come.
-    pub fn take_due(&mut self, timing: &Timing, now: Instant) -> Option<Waiting<T>> {
+    pub fn take_due(&mut self, timing: &CommitTiming, now: Instant) -> Option<WaitingFlip<T>> {
         let due = self.next_commit(timing).is_some_and(|at| at <= now);
         if due { self.waiting.pop_front() } else { None }
     }
 
     /// Takes all frames from `from` on, in order.
-    pub fn withdraw(&mut self, from: FrameId) -> VecDeque<Waiting<T>> {
+    pub fn withdraw(&mut self, from: FrameId) -> VecDeque<WaitingFlip<T>> {
         let stay = self.waiting.iter().take_while(|waiting| waiting.frame < from).count();
         self.waiting.split_off(stay)
     }
@@ -121,8 +121,8 @@ impl<T> FlipQueue<T> {
 mod tests {
     use super::*;
 
-    const TIMING: Timing =
-        Timing { interval: Span::from_millis(10), lead: Span::from_millis(1), early: Span::from_millis(2) };
+    const TIMING: CommitTiming =
+        CommitTiming { interval: Span::from_millis(10), lead: Span::from_millis(1), early: Span::from_millis(2) };
 
     fn at(millis: i64) -> Instant {
         Instant::from_nanos(1_000_000_000) + Span::from_millis(millis)
@@ -132,16 +132,16 @@ mod tests {
         let mut queue = FlipQueue::default();
         for (frame, present) in presents.iter().enumerate() {
             let (frame, present) = (FrameId(frame as u64), at(*present));
-            queue.push(Waiting { frame, present, final_at: present, content: () });
+            queue.push(WaitingFlip { frame, present, final_at: present, content: () });
         }
         queue
     }
 
     #[test]
-    fn a_frame_whose_place_nothing_can_take_waits_no_longer_than_that() {
+    fn final_frame_is_committed_at_once() {
         let mut queue = FlipQueue::default();
         for (frame, final_at) in [(1, 15), (2, 3)] {
-            queue.push(Waiting { frame: FrameId(frame), present: at(20), final_at: at(final_at), content: () });
+            queue.push(WaitingFlip { frame: FrameId(frame), present: at(20), final_at: at(final_at), content: () });
         }
         assert_eq!(queue.next_commit(&TIMING), Some(at(15)));
         assert_eq!(queue.take_due(&TIMING, at(15)).unwrap().frame, FrameId(1));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_frame_does_not_make_the_next_one_late() {
+    fn late_frame_is_dropped_for_the_frame_behind_it() {
         let mut queue = queue(&[20, 30, 40]);
         assert!(queue.take_late(&TIMING, at(19)).is_none(), "it still makes it");
         assert_eq!(queue.take_late(&TIMING, at(20)).unwrap().present, at(20));
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_long_lead_does_not_show_a_frame_a_refresh_too_soon() {
-        let timing = Timing { lead: Span::from_millis(9), early: Span::from_millis(4), ..TIMING };
+        let timing = CommitTiming { lead: Span::from_millis(9), early: Span::from_millis(4), ..TIMING };
         let next = queue(&[20]).next_commit(&timing).unwrap();
         assert!(next > at(10), "{next:?} is in the refresh before its own");
     }

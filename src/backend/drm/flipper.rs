@@ -6,8 +6,8 @@
 //!           └─► queue ─► commit ──┴─► … flip event ─► FlipClock ─┘
 //! ```
 
+mod abandoned_flips;
 mod commit;
-mod orphans;
 mod switching;
 
 use std::collections::VecDeque;
@@ -16,40 +16,40 @@ use std::os::fd::{AsFd, BorrowedFd};
 use smithay::backend::drm::{PlaneClaim, PlaneConfig};
 use smithay::reexports::drm::control::Mode as DrmMode;
 
-use super::caution::Caution;
-use super::clock::{Asked, FlipClock, FlipEvent, Light};
+use super::commit_slack::CommitSlack;
 use super::crtc::Crtc;
 use super::cursor::CursorImages;
 use super::damage::DamageClips;
 use super::fence::{self, LONGEST_WAIT};
-use super::flip_queue::{FlipQueue, Timing, Waiting};
+use super::flip_clock::{FlipClock, FlipCommit, FlipEvent, FlipLight};
+use super::flip_queue::{CommitTiming, FlipQueue, WaitingFlip};
 use super::gamma::Gamma;
-use super::memory::Picture;
-use super::messages::{FlipContent, News};
-use super::mode::{Lead, mode_of};
+use super::memory::ScanoutPicture;
+use super::messages::{FlipContent, PipeMessage};
+use super::mode::{CommitLead, mode_of};
 use super::plane_config::blob;
-use super::planes::{ClientPlanes, Shown};
+use super::planes::{ClientPlanes, ShownPlanes};
 use crate::backend::fence::hint_deadline;
 use crate::backend::{CursorPlane, FrameId, LossReason, SubmitError};
 use crate::revision::Revision;
-use orphans::Orphans;
+use abandoned_flips::AbandonedFlips;
 use upbeat_timing::time::{Clock, Instant};
 
 /// A committed flip whose frame was not reported yet.
 #[derive(Debug)]
-struct Flight {
+struct FlipInFlight {
     frame: FrameId,
-    asked: Asked,
+    asked: FlipCommit,
     /// The refresh that the frame was meant for, if it had waited and was committed in time.
     due: Option<Instant>,
     /// Set by the flip event: when the frame reaches light.
-    light: Option<Light>,
-    picture: Option<Picture>,
-    planes: Shown,
+    light: Option<FlipLight>,
+    picture: Option<ScanoutPicture>,
+    planes: ShownPlanes,
 }
 
 /// The arguments of [`Flipper::new`].
-pub(super) struct Parts {
+pub(super) struct FlipperParts {
     pub name: String,
     pub crtc: Crtc,
     pub mode: DrmMode,
@@ -89,25 +89,25 @@ pub(super) struct Flipper {
     modeset: bool,
     /// Fault injection: commits are refused until the next mode switch.
     is_refused: bool,
-    flight: Option<Flight>,
+    in_flight: Option<FlipInFlight>,
     /// Flips that were given up while in flight.
-    orphans: Orphans,
+    abandoned_flips: AbandonedFlips,
     queue: FlipQueue<FlipContent>,
-    caution: Caution,
+    commit_slack: CommitSlack,
     /// Our last committed picture; a client's buffer may hide it.
-    front: Option<Picture>,
+    front: Option<ScanoutPicture>,
     /// Pictures of the previous mode that may still be on screen.
-    retired: Vec<Picture>,
+    retired: Vec<ScanoutPicture>,
     /// Clients' buffers on planes. The last entry is on screen; the device may still read the entries before it.
-    held: Vec<Shown>,
+    held: Vec<ShownPlanes>,
     /// Messages for the main thread.
-    pub news: VecDeque<News>,
+    pub messages: VecDeque<PipeMessage>,
 }
 
 impl Flipper {
     /// A CRTC that shows no frame of ours yet.
-    pub fn new(parts: Parts) -> Self {
-        let Parts { name, crtc, mode, clock, has_beam, takes_fences, client, cursor, gamma } = parts;
+    pub fn new(parts: FlipperParts) -> Self {
+        let FlipperParts { name, crtc, mode, clock, has_beam, takes_fences, client, cursor, gamma } = parts;
         let (cursor, claim) = cursor.unzip();
         Flipper {
             name,
@@ -127,31 +127,31 @@ impl Flipper {
             is_ours: true,
             modeset: true,
             is_refused: false,
-            flight: None,
-            orphans: Orphans::default(),
+            in_flight: None,
+            abandoned_flips: AbandonedFlips::default(),
             queue: FlipQueue::default(),
-            caution: Caution::default(),
+            commit_slack: CommitSlack::default(),
             front: None,
             retired: Vec::new(),
             held: Vec::new(),
-            news: VecDeque::new(),
+            messages: VecDeque::new(),
         }
     }
 
-    fn timing(&self) -> Timing {
+    fn timing(&self) -> CommitTiming {
         let interval = mode_of(self.mode).interval();
-        let lead = Lead::of(self.mode, self.has_beam).whole();
-        Timing { interval, lead, early: self.caution.early(interval) }
+        let lead = CommitLead::of(self.mode, self.has_beam).whole();
+        CommitTiming { interval, lead, early: self.commit_slack.slack(interval) }
     }
 
     /// Whether a flip event is outstanding.
     pub fn awaits_event(&self) -> bool {
-        self.orphans.are_awaited() || self.flight.as_ref().is_some_and(|flight| flight.light.is_none())
+        self.abandoned_flips.are_awaited() || self.in_flight.as_ref().is_some_and(|flight| flight.light.is_none())
     }
 
     /// The fence that the next frame waits for, if the driver does not wait for it.
     pub fn awaits_fence(&self) -> Option<BorrowedFd<'_>> {
-        let next = self.queue.next().filter(|_| self.flight.is_none() && self.is_ours)?;
+        let next = self.queue.next().filter(|_| self.in_flight.is_none() && self.is_ours)?;
         next.content.fence.as_ref().filter(|fence| self.waits_for(fence)).map(AsFd::as_fd)
     }
 
@@ -160,13 +160,13 @@ impl Flipper {
     }
 
     /// Takes a frame. A frame for the next refresh is committed at once unless other frames come before it.
-    pub fn submit(&mut self, frame: Waiting<FlipContent>, clock: &impl Clock) {
+    pub fn submit(&mut self, frame: WaitingFlip<FlipContent>, clock: &impl Clock) {
         let shot = &frame.content;
         if !self.is_on {
             return self.refuse(frame.frame, SubmitError::Off, frame.content);
         }
         if shot.mode != self.mode_revision {
-            return self.let_go(frame.frame, LossReason::ModeChange, frame.content);
+            return self.report_lost(frame.frame, LossReason::ModeChange, frame.content);
         }
         let timing = self.timing();
         if let Some(unfinished) = &shot.fence {
@@ -174,14 +174,14 @@ impl Flipper {
         }
         let waits = shot.ahead && !self.modeset && timing.is_early(frame.present, clock.now());
         let unfinished = shot.fence.as_ref().is_some_and(|fence| self.waits_for(fence));
-        if self.flight.is_some() || !self.queue.is_empty() || waits || unfinished || !self.is_ours {
+        if self.in_flight.is_some() || !self.queue.is_empty() || waits || unfinished || !self.is_ours {
             return self.queue.push(frame);
         }
-        self.fly(frame, None, clock);
+        self.commit_frame(frame, None, clock);
     }
 
-    fn fly(&mut self, frame: Waiting<FlipContent>, due: Option<Instant>, clock: &impl Clock) {
-        let Waiting { frame, content: shot, .. } = frame;
+    fn commit_frame(&mut self, frame: WaitingFlip<FlipContent>, due: Option<Instant>, clock: &impl Clock) {
+        let WaitingFlip { frame, content: shot, .. } = frame;
         // The primary plane has no picture after a mode switch, and a client's buffer after direct scanout: set
         // ours again.
         let bare = self.modeset || self.held.last().is_some_and(|held| held.direct().is_some());
@@ -198,9 +198,9 @@ impl Flipper {
         let primary = own.as_ref().map(|picture| PlaneConfig {
             fence,
             damage_clips: clips.as_ref().map(blob),
-            ..picture.on_plane(size)
+            ..picture.plane_config(size)
         });
-        let asked = Asked { at: clock.now(), modeset: self.modeset };
+        let asked = FlipCommit { at: clock.now(), modeset: self.modeset };
         if let Err(error) = self.commit(primary, shot.cursor.as_ref(), &shot.planes) {
             return self.refuse(frame, error, shot);
         }
@@ -209,28 +209,28 @@ impl Flipper {
         }
         let FlipContent { picture, cursor, planes, .. } = shot;
         self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
-        self.flight = Some(Flight { frame, asked, due, light: None, picture, planes });
-        self.news.push_back(News::Committed(frame));
+        self.in_flight = Some(FlipInFlight { frame, asked, due, light: None, picture, planes });
+        self.messages.push_back(PipeMessage::Committed(frame));
     }
 
     /// Handles the flip event of the flip in flight.
     pub fn flipped(&mut self, event: FlipEvent, clock: &impl Clock) {
-        if self.orphans.claim() {
+        if self.abandoned_flips.consume_event() {
             return;
         }
-        let Some(flight) = &mut self.flight else { return };
-        let believed = self.clock.is_believed();
+        let Some(flight) = &mut self.in_flight else { return };
+        let believed = self.clock.is_trusted();
         let light = self.clock.flipped(event, flight.asked, clock.now());
         flight.light = Some(light);
-        if believed && !self.clock.is_believed() {
+        if believed && !self.clock.is_trusted() {
             tracing::warn!(output = self.name, "the driver's timestamps make no sense: software vsync from now on");
-            self.news.push_back(News::Disbelieved);
+            self.messages.push_back(PipeMessage::TimestampsUntrusted);
         }
     }
 
     /// When [`advance`](Self::advance) has work to do, if nothing else happens before.
     pub fn next_wake(&self) -> Option<Instant> {
-        if let Some(flight) = &self.flight {
+        if let Some(flight) = &self.in_flight {
             return flight.light.map(|light| light.time);
         }
         let next = self.queue.next().filter(|_| self.is_ours)?;
@@ -241,20 +241,22 @@ impl Flipper {
     /// Reports the flip in flight if it has reached light, and commits the next frame if it is due.
     pub fn advance(&mut self, clock: &impl Clock) {
         let now = clock.now();
-        let was_free = self.flight.is_none();
-        self.land(now);
+        let was_free = self.in_flight.is_none();
+        self.finish_flip(now);
         if was_free && self.is_ours && self.queue.is_late(&self.timing(), now) && self.awaits_fence().is_none() {
             // No flip was in flight, so this thread was scheduled late.
-            self.caution.learn(true);
+            self.commit_slack.record_frame(true);
         }
-        while self.flight.is_none() && self.is_on && self.is_ours {
+        while self.in_flight.is_none() && self.is_on && self.is_ours {
             let timing = self.timing();
             while let Some(late) = self.queue.take_late(&timing, now) {
-                self.let_go(late.frame, LossReason::Superseded, late.content);
+                self.report_lost(late.frame, LossReason::Superseded, late.content);
             }
             if self.awaits_fence().is_some() {
                 // The frame stays in the queue until its fence signals or its timeout passes.
-                let Some(Waiting { frame, content, .. }) = self.queue.take_overdue(LONGEST_WAIT, now) else { return };
+                let Some(WaitingFlip { frame, content, .. }) = self.queue.take_overdue(LONGEST_WAIT, now) else {
+                    return;
+                };
                 self.refuse(frame, SubmitError::Unfinished, content);
                 continue;
             }
@@ -263,53 +265,54 @@ impl Flipper {
             // A late GPU must not count as a late commit.
             let is_drawn = next.content.fence.as_ref().is_none_or(fence::has_signalled);
             let due = Some(next.present).filter(|_| is_drawn && !is_late);
-            self.fly(next, due, clock);
+            self.commit_frame(next, due, clock);
         }
     }
 
-    fn land(&mut self, now: Instant) {
-        let believed = self.clock.is_believed();
-        let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
-        let Some(Flight { frame, due, light: Some(light), picture, planes, .. }) = self.flight.take_if(is_due) else {
+    fn finish_flip(&mut self, now: Instant) {
+        let believed = self.clock.is_trusted();
+        let is_due = |flight: &mut FlipInFlight| flight.light.is_some_and(|light| believed || light.time <= now);
+        let Some(FlipInFlight { frame, due, light: Some(light), picture, planes, .. }) = self.in_flight.take_if(is_due)
+        else {
             return;
         };
-        let Light { time, sequence } = light;
+        let FlipLight { time, sequence } = light;
         if let Some(due) = due.filter(|_| time != Instant::ZERO) {
-            self.caution.learn(time - due > mode_of(self.mode).interval() / 2);
+            self.commit_slack.record_frame(time - due > mode_of(self.mode).interval() / 2);
         }
         // The previous frame is off the screen now.
         let mut pictures = std::mem::take(&mut self.retired);
         pictures.extend(picture.and_then(|picture| self.front.replace(picture)));
-        self.news.push_back(News::Released(std::mem::take(&mut self.held), pictures));
+        self.messages.push_back(PipeMessage::Released(std::mem::take(&mut self.held), pictures));
         self.held.push(planes);
-        self.news.push_back(News::Presented { frame, time, sequence, cursor: self.shown_cursor.clone() });
+        self.messages.push_back(PipeMessage::Presented { frame, time, sequence, cursor: self.shown_cursor.clone() });
     }
 
     /// Sets the cursor of all waiting frames.
-    pub fn move_cursor(&mut self, cursor: Option<&CursorPlane>) {
+    pub fn set_waiting_cursor(&mut self, cursor: Option<&CursorPlane>) {
         self.queue.contents_mut().for_each(|shot| shot.cursor = cursor.cloned());
     }
 
     /// Withdraws the waiting frames from `from` on.
     pub fn withdraw(&mut self, from: FrameId, reason: LossReason) {
-        for Waiting { frame, content, .. } in self.queue.withdraw(from) {
-            self.let_go(frame, reason, content);
+        for WaitingFlip { frame, content, .. } in self.queue.withdraw(from) {
+            self.report_lost(frame, reason, content);
         }
     }
 
     /// Reports a frame as lost.
-    fn let_go(&mut self, frame: FrameId, reason: LossReason, shot: FlipContent) {
-        self.drop_shot(shot);
-        self.news.push_back(News::Lost { frame, reason });
+    fn report_lost(&mut self, frame: FrameId, reason: LossReason, shot: FlipContent) {
+        self.release_content(shot);
+        self.messages.push_back(PipeMessage::Lost { frame, reason });
     }
 
     fn refuse(&mut self, frame: FrameId, error: SubmitError, shot: FlipContent) {
-        self.drop_shot(shot);
-        self.news.push_back(News::Refused { frame, error });
+        self.release_content(shot);
+        self.messages.push_back(PipeMessage::Refused { frame, error });
     }
 
-    fn drop_shot(&mut self, FlipContent { copied, planes, picture, .. }: FlipContent) {
+    fn release_content(&mut self, FlipContent { copied, planes, picture, .. }: FlipContent) {
         self.clips.carry(&copied);
-        self.news.push_back(News::Released(vec![planes], picture.into_iter().collect()));
+        self.messages.push_back(PipeMessage::Released(vec![planes], picture.into_iter().collect()));
     }
 }

@@ -7,7 +7,7 @@
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Device, property};
 
-use super::atomic::Extra;
+use super::atomic::CrtcProperty;
 use super::crtc::Crtc;
 use super::property::Blob;
 use crate::backend::GammaRamp;
@@ -29,7 +29,7 @@ pub(super) struct Gamma {
     /// The table of a client's ramp.
     wanted: Option<Blob>,
     /// The next commit has to set the table.
-    fresh: bool,
+    is_pending: bool,
 }
 
 impl Gamma {
@@ -41,7 +41,7 @@ impl Gamma {
         let device = crtc.device().clone();
         let original = Some(now).filter(|blob| *blob != 0).and_then(|blob| device.get_property_blob(blob).ok());
         let original = original.and_then(|mut table| Blob::new(&device, &mut table).ok());
-        Some(Gamma { device, table, size, original, wanted: None, fresh: false })
+        Some(Gamma { device, table, size, original, wanted: None, is_pending: false })
     }
 
     /// Entries per channel of the table.
@@ -53,24 +53,24 @@ impl Gamma {
     pub fn set(&mut self, ramp: Option<&GammaRamp>) -> std::io::Result<()> {
         let make = |ramp| Blob::new(&self.device, &mut table(ramp));
         // The old blob may be destroyed at once: the kernel keeps the table that is in force.
-        (self.wanted, self.fresh) = (ramp.map(make).transpose()?, true);
+        (self.wanted, self.is_pending) = (ramp.map(make).transpose()?, true);
         Ok(())
     }
 
     /// The property and its value, if the next commit has to set it.
-    pub fn to_tell(&self) -> Option<Extra> {
+    pub fn pending_property(&self) -> Option<CrtcProperty> {
         let value = self.wanted.as_ref().or(self.original.as_ref()).map_or(0, Blob::value);
-        self.fresh.then_some((self.table, value))
+        self.is_pending.then_some((self.table, value))
     }
 
     /// The kernel has accepted the table, or never will: do not set it again.
-    pub fn told(&mut self) {
-        self.fresh = false;
+    pub fn mark_committed(&mut self) {
+        self.is_pending = false;
     }
 
     /// Another session may have changed the table: set it again.
-    pub fn tell_again(&mut self) {
-        self.fresh = true;
+    pub fn set_again(&mut self) {
+        self.is_pending = true;
     }
 }
 

@@ -20,12 +20,12 @@ use smithay::backend::allocator::gbm::{GbmAllocator, GbmBuffer, GbmBufferFlags, 
 use smithay::backend::drm::gbm::framebuffer_from_bo;
 use smithay::backend::drm::{DrmDeviceFd, PlaneState};
 
-use super::atomic::Commit;
+use super::atomic::CommitKind;
 use super::crtc::Crtc;
-use super::drawer::Drawer;
-use super::frames::FEWEST;
-use super::memory::Picture;
-use super::worker::Jobs;
+use super::device_buffer_pool::FEWEST;
+use super::memory::ScanoutPicture;
+use super::scanout_renderer::ScanoutRenderer;
+use super::worker::WorkerHandle;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 
 /// Eight bits a channel, preferably without alpha: nothing lies below the primary plane that it could blend with.
@@ -33,7 +33,7 @@ const CODES: [DrmFourcc; 4] = [DrmFourcc::Xrgb8888, DrmFourcc::Argb8888, DrmFour
 
 /// The format of the buffers, with its possible modifiers.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct GbmLayout {
     code: DrmFourcc,
     /// Any of these; [`DrmModifier::Invalid`] leaves the choice to the driver.
     modifiers: Vec<DrmModifier>,
@@ -41,28 +41,28 @@ pub(super) struct Layout {
 
 /// Allocates buffers of one format and size, on the worker.
 #[derive(Clone)]
-pub(super) struct Foundry {
+pub(super) struct GbmBufferAllocator {
     device: DrmDeviceFd,
     allocator: GbmAllocator<DrmDeviceFd>,
-    layout: Layout,
+    layout: GbmLayout,
     size: (i32, i32),
 }
 
 /// A buffer that a GPU draws into.
-pub(super) struct Cast {
-    picture: Picture,
+pub(super) struct GbmScanoutBuffer {
+    picture: ScanoutPicture,
     memory: Arc<DeviceMemory>,
 }
 
-impl Foundry {
+impl GbmBufferAllocator {
     /// Finds a layout for buffers of `size` pixels on the primary plane of `crtc`, and allocates the first buffer.
     /// `None`: the renderer draws into ordinary memory. An error says why its frames have to be copied.
     pub fn find(
         crtc: &mut Crtc,
         size: (i32, i32),
-        drawer: &mut dyn Drawer,
-        jobs: &Jobs,
-    ) -> Result<Option<(Self, Cast)>, String> {
+        drawer: &mut dyn ScanoutRenderer,
+        jobs: &WorkerHandle,
+    ) -> Result<Option<(Self, GbmScanoutBuffer)>, String> {
         let device = crtc.device().clone();
         let number = rustix::fs::fstat(&device).map_err(|error| error.to_string())?.st_rdev;
         let drawn = drawer.formats(number);
@@ -75,8 +75,8 @@ impl Foundry {
         let allocator = GbmAllocator::new(gbm, usage);
         let mut reason = "the primary plane shows no format that can be rendered".to_owned();
         for layout in layouts(&shown, &drawn) {
-            let mut foundry = Foundry { device: device.clone(), allocator: allocator.clone(), layout, size };
-            match foundry.prove(crtc, drawer, jobs) {
+            let mut foundry = GbmBufferAllocator { device: device.clone(), allocator: allocator.clone(), layout, size };
+            match foundry.allocate_tested(crtc, drawer, jobs) {
                 Ok(first) => return Ok(Some((foundry, first))),
                 Err(error) => {
                     tracing::debug!(layout = %foundry.layout, error, "buffers of this layout cannot be scanned out");
@@ -88,42 +88,52 @@ impl Foundry {
     }
 
     /// Allocates the first buffer, and tests that the renderer and the driver accept it.
-    fn prove(&mut self, crtc: &mut Crtc, drawer: &mut dyn Drawer, jobs: &Jobs) -> Result<Cast, String> {
-        let cast = self.cast(jobs)?;
+    fn allocate_tested(
+        &mut self,
+        crtc: &mut Crtc,
+        drawer: &mut dyn ScanoutRenderer,
+        jobs: &WorkerHandle,
+    ) -> Result<GbmScanoutBuffer, String> {
+        let cast = self.allocate(jobs)?;
         drawer.try_draw(&cast.memory)?;
-        let config = cast.picture.on_plane(self.size);
+        let config = cast.picture.plane_config(self.size);
         let plane = PlaneState { handle: crtc.primary().handle, config: Some(config) };
-        crtc.commit(&[plane], None, Commit::TestLight).map_err(|error| format!("the driver refuses it: {error}"))?;
+        crtc.commit(&[plane], None, CommitKind::TestLight)
+            .map_err(|error| format!("the driver refuses it: {error}"))?;
         Ok(cast)
     }
 
     /// The same kind of buffers in another size.
     pub fn resized(&self, size: (i32, i32)) -> Self {
-        Foundry { size, ..self.clone() }
+        GbmBufferAllocator { size, ..self.clone() }
     }
 
     /// The buffers' format and modifiers, for messages.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &GbmLayout {
         &self.layout
     }
 
     /// Allocates one buffer; the error is a sentence.
-    pub fn cast(&mut self, jobs: &Jobs) -> Result<Cast, String> {
-        let Layout { code, modifiers } = &self.layout;
+    pub fn allocate(&mut self, jobs: &WorkerHandle) -> Result<GbmScanoutBuffer, String> {
+        let GbmLayout { code, modifiers } = &self.layout;
         let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
         let made = self.allocator.create_buffer_with_flags(width, height, *code, modifiers, usage(modifiers));
         let buffer = made.map_err(|error| format!("GBM cannot allocate {}: {error}", self.layout))?;
         let framebuffer = framebuffer_from_bo(&self.device, &buffer, true)
             .map_err(|error| format!("KMS refuses {} as a framebuffer: {error}", self.layout))?;
         let memory = Arc::new(memory_of(&buffer)?);
-        Ok(Cast { picture: Picture::of_gbm(framebuffer, buffer, jobs), memory })
+        Ok(GbmScanoutBuffer { picture: ScanoutPicture::of_gbm(framebuffer, buffer, jobs), memory })
     }
 
     /// Allocates the initial buffers, of which `first` may exist already. Returns fewer where memory is short.
-    pub fn cast_all(mut self, first: Option<Cast>, jobs: &Jobs) -> Result<(Self, Vec<Cast>), String> {
-        let mut casts: Vec<Cast> = first.into_iter().collect();
+    pub fn allocate_initial(
+        mut self,
+        first: Option<GbmScanoutBuffer>,
+        jobs: &WorkerHandle,
+    ) -> Result<(Self, Vec<GbmScanoutBuffer>), String> {
+        let mut casts: Vec<GbmScanoutBuffer> = first.into_iter().collect();
         while casts.len() < FEWEST {
-            match self.cast(jobs) {
+            match self.allocate(jobs) {
                 Ok(cast) => casts.push(cast),
                 Err(error) if casts.is_empty() => return Err(error),
                 Err(error) => {
@@ -136,9 +146,9 @@ impl Foundry {
     }
 }
 
-impl Cast {
+impl GbmScanoutBuffer {
     /// The picture that is shown, and the memory that is lent to the renderer.
-    pub fn into_parts(self) -> (Picture, Arc<DeviceMemory>) {
+    pub fn into_parts(self) -> (ScanoutPicture, Arc<DeviceMemory>) {
         (self.picture, self.memory)
     }
 }
@@ -170,7 +180,7 @@ fn memory_of(buffer: &GbmBuffer) -> Result<DeviceMemory, String> {
 
 /// The layouts that can be rendered and shown, the best first: the modifiers that both sides list, then linear, then
 /// the driver's own choice.
-fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<Layout> {
+fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<GbmLayout> {
     let mut layouts = Vec::new();
     for code in CODES {
         let of = |formats: &[DrmFormat]| -> Vec<DrmModifier> {
@@ -185,7 +195,7 @@ fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<Layout> {
         let named: Vec<_> = both.collect();
         let linear =
             drawn.contains(&DrmModifier::Linear) && (shown.contains(&DrmModifier::Linear) || shown.contains(&unnamed));
-        let mut push = |modifiers: Vec<DrmModifier>| layouts.push(Layout { code, modifiers });
+        let mut push = |modifiers: Vec<DrmModifier>| layouts.push(GbmLayout { code, modifiers });
         if !named.is_empty() && named != [DrmModifier::Linear] {
             push(named);
         }
@@ -199,7 +209,7 @@ fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<Layout> {
     layouts
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for GbmLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layout = match self.modifiers.as_slice() {
             [DrmModifier::Invalid] => "with the driver's own layout",

@@ -13,25 +13,25 @@ use smithay::reexports::drm::control::{Device, framebuffer};
 
 use super::dumb::DumbFrame;
 use super::plane_config::part;
-use super::worker::Jobs;
+use super::worker::WorkerHandle;
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{BufferStorage, MappedPixels, PixelBuffer, PixelRect};
 
 /// A composed picture that a CRTC can scan out.
 #[derive(Clone)]
-pub(super) struct Picture(Arc<Memory>);
+pub(super) struct ScanoutPicture(Arc<PictureMemory>);
 
-struct Memory {
+struct PictureMemory {
     framebuffer: framebuffer::Handle,
     /// Its first row within the framebuffer.
     top: i32,
     size: (i32, i32),
-    jobs: Jobs,
+    jobs: WorkerHandle,
     /// `None` only while it is dropped.
-    kind: Option<Kind>,
+    kind: Option<PictureMemoryKind>,
 }
 
-enum Kind {
+enum PictureMemoryKind {
     /// Copied or drawn into by the CPU. The lock is only for the compiler and never contended: a picture that is
     /// shown or read is not written to.
     Dumb(Mutex<DumbFrame>),
@@ -39,35 +39,35 @@ enum Kind {
     Gbm { _framebuffer: GbmFramebuffer, buffer: GbmBuffer },
 }
 
-impl Picture {
+impl ScanoutPicture {
     /// A picture that the CPU copies into.
-    pub fn of_dumb(frame: DumbFrame, jobs: &Jobs) -> Self {
+    pub fn of_dumb(frame: DumbFrame, jobs: &WorkerHandle) -> Self {
         let (framebuffer, top, size) = (frame.framebuffer(), frame.top(), frame.size());
-        let kind = Some(Kind::Dumb(Mutex::new(frame)));
-        Picture(Arc::new(Memory { framebuffer, top, size, jobs: jobs.clone(), kind }))
+        let kind = Some(PictureMemoryKind::Dumb(Mutex::new(frame)));
+        ScanoutPicture(Arc::new(PictureMemory { framebuffer, top, size, jobs: jobs.clone(), kind }))
     }
 
     /// A picture that a GPU draws into.
-    pub fn of_gbm(framebuffer: GbmFramebuffer, buffer: GbmBuffer, jobs: &Jobs) -> Self {
+    pub fn of_gbm(framebuffer: GbmFramebuffer, buffer: GbmBuffer, jobs: &WorkerHandle) -> Self {
         let size = (buffer.size().w, buffer.size().h);
         let handle = *framebuffer.as_ref();
-        let kind = Some(Kind::Gbm { _framebuffer: framebuffer, buffer });
-        Picture(Arc::new(Memory { framebuffer: handle, top: 0, size, jobs: jobs.clone(), kind }))
+        let kind = Some(PictureMemoryKind::Gbm { _framebuffer: framebuffer, buffer });
+        ScanoutPicture(Arc::new(PictureMemory { framebuffer: handle, top: 0, size, jobs: jobs.clone(), kind }))
     }
 
     /// A picture without memory, for tests of its references.
     #[cfg(test)]
-    pub fn empty(framebuffer: framebuffer::Handle, size: (i32, i32), jobs: &Jobs) -> Self {
-        Picture(Arc::new(Memory { framebuffer, top: 0, size, jobs: jobs.clone(), kind: None }))
+    pub fn empty(framebuffer: framebuffer::Handle, size: (i32, i32), jobs: &WorkerHandle) -> Self {
+        ScanoutPicture(Arc::new(PictureMemory { framebuffer, top: 0, size, jobs: jobs.clone(), kind: None }))
     }
 
     /// The plane configuration that shows it on a plane of `size` pixels.
-    pub fn on_plane(&self, size: (i32, i32)) -> PlaneConfig<'static> {
+    pub fn plane_config(&self, size: (i32, i32)) -> PlaneConfig<'static> {
         part(self.0.framebuffer, self.0.top, size)
     }
 
     /// Whether both pictures are in the same buffer.
-    pub fn lies_beside(&self, other: &Picture) -> bool {
+    pub fn shares_memory_with(&self, other: &ScanoutPicture) -> bool {
         self.0.framebuffer == other.0.framebuffer
     }
 
@@ -78,7 +78,7 @@ impl Picture {
 
     /// Copies rectangles from `from`, with rows of `width` pixels, if the memory is a dumb buffer.
     pub fn copy(&self, from: &[u32], width: i32, rects: &[PixelRect]) {
-        if let Some(Kind::Dumb(frame)) = &self.0.kind {
+        if let Some(PictureMemoryKind::Dumb(frame)) = &self.0.kind {
             let mut frame = frame.lock().unwrap_or_else(PoisonError::into_inner);
             rects.iter().for_each(|rect| frame.copy(from, width, *rect));
         }
@@ -86,7 +86,7 @@ impl Picture {
 
     /// Lets the CPU draw into it, if the memory is a dumb buffer.
     fn draw(&self, draw: &mut dyn FnMut(&mut [u32], usize)) {
-        if let Some(Kind::Dumb(frame)) = &self.0.kind {
+        if let Some(PictureMemoryKind::Dumb(frame)) = &self.0.kind {
             let mut frame = frame.lock().unwrap_or_else(PoisonError::into_inner);
             let stride = frame.stride();
             draw(frame.pixels_mut(), stride);
@@ -98,77 +98,77 @@ impl Picture {
     pub fn read(&self) -> Option<PixelBuffer> {
         let (width, height) = self.0.size;
         match self.0.kind.as_ref()? {
-            Kind::Dumb(frame) => {
+            PictureMemoryKind::Dumb(frame) => {
                 let mut copy = PixelBuffer { width, height, pixels: Vec::new() };
                 frame.lock().unwrap_or_else(PoisonError::into_inner).read(&mut copy.pixels);
                 copy.pixels.resize(width as usize * height as usize, 0);
                 Some(copy)
             }
-            Kind::Gbm { buffer, .. } => read_gbm(buffer, self.0.size),
+            PictureMemoryKind::Gbm { buffer, .. } => read_gbm(buffer, self.0.size),
         }
     }
 }
 
-impl std::fmt::Debug for Picture {
+impl std::fmt::Debug for ScanoutPicture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Picture").field(&self.0.framebuffer).finish()
     }
 }
 
-impl PartialEq for Picture {
+impl PartialEq for ScanoutPicture {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Drop for Memory {
+impl Drop for PictureMemory {
     fn drop(&mut self) {
         if let Some(kind) = self.kind.take() {
-            self.jobs.give_back(kind);
+            self.jobs.drop_on_worker(kind);
         }
     }
 }
 
 /// How the memory of a picture is lent to the renderer.
-pub(super) trait Lend {
+pub(super) trait LendsStorage {
     /// The storage of the buffer that is lent to the renderer.
-    fn lend(&self, picture: &Picture) -> BufferStorage;
+    fn lend(&self, picture: &ScanoutPicture) -> BufferStorage;
 
     /// Whether `storage` is the storage that was lent for this picture.
-    fn is(&self, picture: &Picture, storage: &BufferStorage) -> bool;
+    fn is(&self, picture: &ScanoutPicture, storage: &BufferStorage) -> bool;
 }
 
 /// Memory that a GPU draws into.
-impl Lend for Arc<DeviceMemory> {
-    fn lend(&self, _: &Picture) -> BufferStorage {
+impl LendsStorage for Arc<DeviceMemory> {
+    fn lend(&self, _: &ScanoutPicture) -> BufferStorage {
         BufferStorage::Device(self.clone())
     }
 
-    fn is(&self, _: &Picture, storage: &BufferStorage) -> bool {
+    fn is(&self, _: &ScanoutPicture, storage: &BufferStorage) -> bool {
         matches!(storage, BufferStorage::Device(memory) if Arc::ptr_eq(self, memory))
     }
 }
 
 /// The CPU draws into the picture's own memory.
-pub(super) struct Mapped;
+pub(super) struct CpuDrawnStorage;
 
-impl Lend for Mapped {
-    fn lend(&self, picture: &Picture) -> BufferStorage {
-        BufferStorage::Mapped(Box::new(Loan(picture.clone())))
+impl LendsStorage for CpuDrawnStorage {
+    fn lend(&self, picture: &ScanoutPicture) -> BufferStorage {
+        BufferStorage::Mapped(Box::new(LentPicture(picture.clone())))
     }
 
-    fn is(&self, picture: &Picture, storage: &BufferStorage) -> bool {
+    fn is(&self, picture: &ScanoutPicture, storage: &BufferStorage) -> bool {
         let BufferStorage::Mapped(pixels) = storage else { return false };
         let pixels: &dyn std::any::Any = &**pixels;
-        pixels.downcast_ref::<Loan>().is_some_and(|loan| loan.0 == *picture)
+        pixels.downcast_ref::<LentPicture>().is_some_and(|loan| loan.0 == *picture)
     }
 }
 
 /// A picture while the CPU draws into it.
 #[derive(Debug)]
-struct Loan(Picture);
+struct LentPicture(ScanoutPicture);
 
-impl MappedPixels for Loan {
+impl MappedPixels for LentPicture {
     fn size(&self) -> (i32, i32) {
         self.0.0.size
     }
@@ -201,11 +201,11 @@ fn read_gbm(buffer: &GbmBuffer, (width, height): (i32, i32)) -> Option<PixelBuff
 pub(super) struct ClientFrame {
     device: DrmDeviceFd,
     pub framebuffer: framebuffer::Handle,
-    jobs: Jobs,
+    jobs: WorkerHandle,
 }
 
 impl ClientFrame {
-    pub fn new(device: &DrmDeviceFd, framebuffer: framebuffer::Handle, jobs: &Jobs) -> Self {
+    pub fn new(device: &DrmDeviceFd, framebuffer: framebuffer::Handle, jobs: &WorkerHandle) -> Self {
         ClientFrame { device: device.clone(), framebuffer, jobs: jobs.clone() }
     }
 }
@@ -219,7 +219,7 @@ impl std::fmt::Debug for ClientFrame {
 impl Drop for ClientFrame {
     fn drop(&mut self) {
         let (device, framebuffer) = (self.device.clone(), self.framebuffer);
-        self.jobs.ask(move || {
+        self.jobs.queue_job(move || {
             if let Err(error) = device.destroy_framebuffer(framebuffer) {
                 tracing::debug!(%error, "a framebuffer was gone already");
             }

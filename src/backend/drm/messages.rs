@@ -12,15 +12,15 @@ use std::sync::{Arc, Weak};
 
 use smithay::reexports::drm::control::{Mode as DrmMode, crtc};
 
-use super::clock::FlipEvent;
-use super::flip_queue::Waiting;
-use super::memory::{ClientFrame, Picture};
-use super::planes::Shown;
-use super::post::Mailbox;
-use super::scanout::{Fresh, Scanout};
-use super::verdicts::Shape;
-use super::vrr::Range;
-use crate::backend::plane::{DeviceMemory, Planes};
+use super::command_queue::QueueSender;
+use super::flip_clock::FlipEvent;
+use super::flip_queue::WaitingFlip;
+use super::memory::{ClientFrame, ScanoutPicture};
+use super::planes::ShownPlanes;
+use super::scanout::{NewScanoutBuffer, ScanoutBuffers};
+use super::test_commit_cache::PlaneTestKey;
+use super::vrr::IntervalRange;
+use crate::backend::plane::{DeviceMemory, PlaneContents};
 use crate::backend::{CursorPlane, FrameId, GammaRamp, LossReason, ModeId, PixelRect, SubmitError};
 use crate::revision::Revision;
 use upbeat_timing::time::Instant;
@@ -33,29 +33,29 @@ pub(super) struct FlipContent {
     /// The previous frame was not reported yet when this one was submitted: both were rendered ahead.
     pub ahead: bool,
     /// The composed picture; `None` keeps the current picture.
-    pub picture: Option<Picture>,
+    pub picture: Option<ScanoutPicture>,
     /// The rectangles that were redrawn in the picture's buffer.
     pub copied: Vec<PixelRect>,
     /// Signals when the picture is finished; `None` if it is finished already.
     pub fence: Option<OwnedFd>,
     pub cursor: Option<CursorPlane>,
     /// Clients' buffers on planes.
-    pub planes: Shown,
+    pub planes: ShownPlanes,
 }
 
 /// A switch to another mode, or to another range of rates in the same mode.
-pub(super) struct Switch {
+pub(super) struct ModeSwitch {
     /// The id of the request.
-    pub asked: ModeId,
+    pub request: ModeId,
     /// The mode, with buffers for it; `None` keeps the current mode.
-    pub mode: Option<(DrmMode, Scanout)>,
+    pub mode: Option<(DrmMode, ScanoutBuffers)>,
     /// The range of refresh intervals if the rate is to vary. In the answer: the range that the driver accepted.
-    pub range: Option<Range>,
+    pub range: Option<IntervalRange>,
 }
 
 /// A command for a presenter.
-pub(super) enum Command {
-    Submit(Waiting<FlipContent>),
+pub(super) enum PresenterCommand {
+    Submit(WaitingFlip<FlipContent>),
     /// Withdraw the waiting frames from this one on.
     Withdraw(FrameId),
     /// Set the cursor of all waiting frames.
@@ -63,10 +63,10 @@ pub(super) enum Command {
     /// Set the gamma ramp from the next frame on.
     Gamma(Option<GammaRamp>),
     /// Test commit: would the driver show these planes?
-    Test(Shape, Shown),
+    Test(PlaneTestKey, ShownPlanes),
     /// Switch the output on or off.
     Power(bool),
-    Switch(Box<Switch>),
+    Switch(Box<ModeSwitch>),
     /// Another session takes the device.
     Pause,
     /// The device is ours again.
@@ -76,13 +76,13 @@ pub(super) enum Command {
     /// A flip of its CRTC is done. Another presenter read this event from the shared file.
     Flipped(FlipEvent),
     /// This is the mailbox of the presenter of another CRTC.
-    Meet(crtc::Handle, Mailbox<Command>),
+    AddPeer(crtc::Handle, QueueSender<PresenterCommand>),
     /// This CRTC has no presenter any more.
-    Part(crtc::Handle),
+    RemovePeer(crtc::Handle),
 }
 
 /// A message to the main thread.
-pub(super) enum News {
+pub(super) enum PipeMessage {
     /// A frame is in flight: it cannot be withdrawn any more.
     Committed(FrameId),
     /// The frame's scan-out started.
@@ -92,30 +92,30 @@ pub(super) enum News {
     /// The device refused the frame.
     Refused { frame: FrameId, error: SubmitError },
     /// No plane shows these any more.
-    Released(Vec<Shown>, Vec<Picture>),
+    Released(Vec<ShownPlanes>, Vec<ScanoutPicture>),
     /// The driver's timestamps are not used from now on.
-    Disbelieved,
+    TimestampsUntrusted,
     /// The cursor plane cannot be used any more.
     NoCursor,
     /// The driver refused a frame with these clients' planes.
-    Refuses(Planes),
+    PlanesRefused(PlaneContents),
     /// The result of a test commit; `None` if it could not be made.
-    Verdict(Shape, Option<bool>),
+    PlanesTested(PlaneTestKey, Option<bool>),
     /// The presenter has panicked: the output stays dark.
-    Died,
+    PresenterDied,
     /// The mode was switched: the next frame's commit is the modeset.
-    Switched(Box<Switch>),
+    Switched(Box<ModeSwitch>),
     /// The switch with this id failed, for this reason.
     NotSwitched(ModeId, String),
     /// Another buffer was allocated for this mode, or there is no memory.
-    Buffer(Revision, Result<Fresh, String>),
+    Buffer(Revision, Result<NewScanoutBuffer, String>),
     /// A client's buffer was imported as a framebuffer; `None` if that is impossible.
     Imported(Weak<DeviceMemory>, Option<Arc<ClientFrame>>),
 }
 
-impl News {
+impl PipeMessage {
     /// Whether the main thread need not be woken for it: it goes with the next message.
-    pub fn is_quiet(&self) -> bool {
-        matches!(self, News::Committed(_))
+    pub fn needs_no_wakeup(&self) -> bool {
+        matches!(self, PipeMessage::Committed(_))
     }
 }

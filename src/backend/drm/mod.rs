@@ -8,7 +8,7 @@
 //! | `connector`, `mode` | the CRTC and the video mode of a monitor |
 //! | `pipe`, `mirror` | one CRTC, as the main thread sees it: plans in, events out; a copy of the presenter's state |
 //! | `presenter` | the real-time thread of one output: it commits and receives flip events |
-//! | `flipper`, `flip_queue`, `caution` | its state: the flip in flight, the waiting frames, their commit times |
+//! | `flipper`, `flip_queue`, `commit_slack` | its state: the flip in flight, the waiting frames, their commit times |
 //! | `messages`, `post` | the messages between these threads, and their queue |
 //! | `crtc`, `atomic`, `told` | commits of changed properties, and test commits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
@@ -18,8 +18,8 @@
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
 //! | `drawer`, `node` | the renderer's interface, and the device node that it opens |
 //! | `damage`, `stale` | damage clips for drivers |
-//! | `property`, `refusal`, `patience` | properties of KMS objects; the meaning of errors, and the time of a retry |
-//! | `planes`, `verdicts` | planes for clients' buffers, and the results of test commits |
+//! | `property`, `refusal`, `retry_backoff` | properties of KMS objects; the meaning of errors, and the time of a retry |
+//! | `planes`, `test_commit_cache` | planes for clients' buffers, and the results of test commits |
 //! | `client`, `readback` | clients' buffers as framebuffers, and as pixels |
 //! | `plane_config` | plane states, in Smithay's types |
 //! | `vrr` | variable refresh rate |
@@ -35,53 +35,53 @@
 
 mod atomic;
 pub mod card;
-mod caution;
-mod client;
-pub mod clock;
+mod client_framebuffer;
+mod command_queue;
+mod commit_error;
+mod commit_slack;
+mod committed_state;
 mod connector;
 mod crtc;
 mod cursor;
 mod damage;
-mod drawer;
+mod device_buffer_pool;
+mod device_jobs;
 mod dumb;
 mod edid;
 mod fence;
+pub mod flip_clock;
 mod flip_queue;
 mod flipper;
-mod frames;
 mod gamma;
 mod gbm;
 mod mapping;
 mod memory;
 mod messages;
-mod mirror;
 pub mod mode;
 mod node;
 pub mod output;
-mod patience;
 mod pipe;
 mod plane_config;
 mod planes;
-mod post;
 mod presenter;
+mod presenter_mirror;
 mod property;
 mod readback;
-mod refusal;
+mod retry_backoff;
 mod scanout;
+mod scanout_renderer;
 mod shadow;
-mod stale;
-mod told;
-mod verdicts;
+mod stale_region;
+mod test_commit_cache;
 mod vrr;
 mod worker;
-mod workshop;
 
-pub use card::{Card, Change};
-pub use drawer::Drawer;
+pub use card::{CardEvent, DrmCard};
 pub use edid::identify;
-pub use mode::ModeWish;
-pub use node::DrawOn;
+pub use mode::ConfiguredMode;
+pub use node::RendererNode;
 pub use output::DrmOutput;
+pub use scanout_renderer::ScanoutRenderer;
 pub use vrr::slowest_rate;
 
 /// An error of a DRM device: the attempted operation and the kernel's error.

@@ -4,7 +4,7 @@ use smithay::output::Mode as WaylandMode;
 use smithay::reexports::drm::control::{Mode as DrmMode, ModeTypeFlags};
 
 use super::DrmError;
-use crate::backend::{Beam, Mode, ScanDirection};
+use crate::backend::{Beam, ScanDirection, VideoMode};
 use upbeat_timing::time::Span;
 
 /// Rates that differ by less than this (mHz) count as equal: 59.94 Hz is sold as 60.
@@ -12,7 +12,7 @@ const SAME_RATE: u32 = 500;
 
 /// The configured mode of a monitor; all `None` means the monitor's preferred mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ModeWish {
+pub struct ConfiguredMode {
     /// Width and height in pixels.
     pub size: Option<(i32, i32)>,
     /// Refresh rate in mHz; the fastest, if the rate may vary.
@@ -22,9 +22,9 @@ pub struct ModeWish {
 }
 
 /// Converts a DRM mode.
-pub(super) fn mode_of(mode: DrmMode) -> Mode {
+pub(super) fn mode_of(mode: DrmMode) -> VideoMode {
     let wayland = WaylandMode::from(mode);
-    Mode { width: wayland.size.w, height: wayland.size.h, refresh: wayland.refresh.max(1).unsigned_abs() }
+    VideoMode { width: wayland.size.w, height: wayland.size.h, refresh: wayland.refresh.max(1).unsigned_abs() }
 }
 
 /// Vertical blanking: from the end of the last visible line to the start of the first. A commit must come at least this
@@ -38,7 +38,7 @@ pub(super) fn blanking(mode: DrmMode) -> Span {
 
 /// How a mode is scanned: from the top, with its own blanking. `present` is the start of line 0, as DRM stamps it.
 pub(super) fn scan_of(mode: DrmMode) -> Beam {
-    let Mode { width, height, refresh } = mode_of(mode);
+    let VideoMode { width, height, refresh } = mode_of(mode);
     let active = Span::from_millihertz(refresh) - blanking(mode);
     Beam { width, height, direction: ScanDirection::Down, active }
 }
@@ -49,15 +49,15 @@ pub const DRIVER_MARGIN: Span = Span::from_micros(500);
 
 /// How long before its refresh a frame must be committed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lead {
+pub(super) struct CommitLead {
     /// The time of the invisible lines.
     pub blanking: Span,
 }
 
-impl Lead {
+impl CommitLead {
     /// The lead in this mode. A display without a beam has no blanking.
     pub fn of(mode: DrmMode, has_beam: bool) -> Self {
-        Lead { blanking: if has_beam { blanking(mode) } else { Span::ZERO } }
+        CommitLead { blanking: if has_beam { blanking(mode) } else { Span::ZERO } }
     }
 
     /// The whole lead, with the guessed driver margin.
@@ -67,10 +67,10 @@ impl Lead {
 }
 
 /// Converts the modes without duplicates, the preferred modes first.
-pub(super) fn by_preference(modes: &[DrmMode]) -> Vec<Mode> {
+pub(super) fn by_preference(modes: &[DrmMode]) -> Vec<VideoMode> {
     let is_preferred = |mode: &&DrmMode| mode.mode_type().contains(ModeTypeFlags::PREFERRED);
     let (first, others): (Vec<&DrmMode>, Vec<&DrmMode>) = modes.iter().partition(is_preferred);
-    let mut all: Vec<Mode> = Vec::new();
+    let mut all: Vec<VideoMode> = Vec::new();
     for mode in first.into_iter().chain(others).map(|mode: &DrmMode| mode_of(*mode)) {
         if !all.contains(&mode) {
             all.push(mode);
@@ -80,7 +80,7 @@ pub(super) fn by_preference(modes: &[DrmMode]) -> Vec<Mode> {
 }
 
 /// The mode of `modes` that is nearest to the wish: exactly its size, with the nearest rate.
-pub(super) fn choose(name: &str, modes: &[DrmMode], wish: ModeWish) -> Result<DrmMode, DrmError> {
+pub(super) fn choose(name: &str, modes: &[DrmMode], wish: ConfiguredMode) -> Result<DrmMode, DrmError> {
     let preferred = modes.iter().find(|mode| mode.mode_type().contains(ModeTypeFlags::PREFERRED)).or(modes.first());
     let preferred = *preferred.ok_or_else(|| DrmError::NoMode { name: name.to_owned() })?;
     let size = wish.size.unwrap_or((mode_of(preferred).width, mode_of(preferred).height));
@@ -112,7 +112,7 @@ fn describe((width, height): (i32, i32), refresh: Option<u32>) -> String {
 
 fn list(modes: &[DrmMode]) -> String {
     let one = |mode: &DrmMode| {
-        let Mode { width, height, refresh } = mode_of(*mode);
+        let VideoMode { width, height, refresh } = mode_of(*mode);
         describe((width, height), Some(refresh))
     };
     let mut all: Vec<String> = modes.iter().map(one).collect();
@@ -144,7 +144,7 @@ mod tests {
         })
     }
 
-    fn chosen(wish: ModeWish) -> Result<(i32, i32, u32), String> {
+    fn chosen(wish: ConfiguredMode) -> Result<(i32, i32, u32), String> {
         let modes = [mode(1280, 720, 60, false), mode(1920, 1080, 60, true), mode(1920, 1080, 144, false)];
         let mode = choose("DP-1", &modes, wish).map_err(|error| error.to_string())?;
         Ok((mode_of(mode).width, mode_of(mode).height, mode_of(mode).refresh.div_ceil(1000)))
@@ -152,18 +152,22 @@ mod tests {
 
     #[test]
     fn without_a_wish_it_is_the_preferred_one() {
-        assert_eq!(chosen(ModeWish::default()), Ok((1920, 1080, 60)));
+        assert_eq!(chosen(ConfiguredMode::default()), Ok((1920, 1080, 60)));
     }
 
     #[test]
     fn a_size_takes_its_fastest_rate_and_a_rate_the_preferred_size() {
-        assert_eq!(chosen(ModeWish { size: Some((1920, 1080)), refresh: None, slowest: None }), Ok((1920, 1080, 144)));
-        assert_eq!(chosen(ModeWish { size: None, refresh: Some(143_900), slowest: None }), Ok((1920, 1080, 144)));
+        assert_eq!(
+            chosen(ConfiguredMode { size: Some((1920, 1080)), refresh: None, slowest: None }),
+            Ok((1920, 1080, 144))
+        );
+        assert_eq!(chosen(ConfiguredMode { size: None, refresh: Some(143_900), slowest: None }), Ok((1920, 1080, 144)));
     }
 
     #[test]
     fn a_mode_that_the_monitor_lacks_is_named_with_those_it_has() {
-        let error = chosen(ModeWish { size: Some((800, 600)), refresh: Some(75_000), slowest: None }).unwrap_err();
+        let error =
+            chosen(ConfiguredMode { size: Some((800, 600)), refresh: Some(75_000), slowest: None }).unwrap_err();
         assert!(error.contains("DP-1") && error.contains("800x600@75") && error.contains("1280x720@"), "{error}");
     }
 

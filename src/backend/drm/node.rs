@@ -13,44 +13,44 @@ use smithay::reexports::drm::Device;
 
 /// The node of a device that the renderer opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DrawOn {
+pub enum RendererNode {
     /// The render node, where there is one.
     Render,
     /// The primary node: only it allocates dumb buffers.
     Display,
 }
 
-struct File(OwnedFd);
+struct NodeFile(OwnedFd);
 
-impl AsFd for File {
+impl AsFd for NodeFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-impl Device for File {}
+impl Device for NodeFile {}
 
 /// Opens `device` anew. It may block on the DRM master lock, so it is not for the main thread.
-pub(super) fn reopen(device: &impl Device, node: DrawOn) -> io::Result<OwnedFd> {
+pub(super) fn reopen(device: &impl Device, node: RendererNode) -> io::Result<OwnedFd> {
     let known = DrmNode::from_file(device).map_err(io::Error::other)?;
     let open = |path| OpenOptions::new().read(true).write(true).open(path).map(OwnedFd::from);
     let path = |kind| known.dev_path_with_type(kind);
-    if node == DrawOn::Render
+    if node == RendererNode::Render
         && let Some(path) = path(NodeType::Render)
     {
         return open(path);
     }
     let path = path(NodeType::Primary).ok_or(io::ErrorKind::NotFound)?;
-    let file = File(open(path)?);
+    let file = NodeFile(open(path)?);
     // If the device has no DRM master, the kernel makes the new file its master. The renderer must not be that.
     let _ = file.release_master_lock();
-    vouch(device, &file);
+    authenticate(device, &file);
     Ok(file.0)
 }
 
 /// Authenticates a file of the primary node: as DRM master we have to allow it to render.
 #[expect(deprecated, reason = "there are devices without a node for drawing")]
-fn vouch(device: &impl Device, file: &File) {
+fn authenticate(device: &impl Device, file: &NodeFile) {
     let vouched = file.generate_auth_token().and_then(|token| device.authenticate_auth_token(token));
     if let Err(error) = vouched {
         // Some kernels, and some users, do not need it. If it was needed, the renderer fails later.

@@ -1,4 +1,4 @@
-//! A pipe as a [`Display`], which the compositor holds. The [`Card`](super::Card) holds the other end, through which
+//! A pipe as a [`Display`], which the compositor holds. The [`Card`](super::DrmCard) holds the other end, through which
 //! the driver's events come.
 
 use std::cell::RefCell;
@@ -7,10 +7,10 @@ use std::rc::Rc;
 use drm_fourcc::DrmFormat;
 
 use super::pipe::Pipe;
-use crate::backend::plane::Planes;
+use crate::backend::plane::PlaneContents;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Identity, Mode, ModeId, Plan, Shot,
-    Slowest, SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, EdidIdentity, FrameId, FramePlan, GammaRamp, ModeId,
+    RateLimit, ScreenSnapshot, SubmitError, VideoMode,
 };
 use upbeat_timing::time::Instant;
 
@@ -27,13 +27,13 @@ impl std::fmt::Debug for DrmOutput {
 
 impl DrmOutput {
     pub(super) fn new(pipe: Rc<RefCell<Pipe>>) -> Self {
-        let name = pipe.borrow().facts().name.clone();
+        let name = pipe.borrow().properties().name.clone();
         DrmOutput { name, pipe }
     }
 
     /// The formats and modifiers that its primary plane can show.
     pub fn scanout_formats(&self) -> Vec<DrmFormat> {
-        self.pipe.borrow().facts().formats.primary.iter().copied().collect()
+        self.pipe.borrow().properties().formats.primary.iter().copied().collect()
     }
 }
 
@@ -42,38 +42,38 @@ impl Display for DrmOutput {
         &self.name
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self) -> VideoMode {
         self.pipe.borrow().mode()
     }
 
-    fn modes(&self) -> Vec<Mode> {
+    fn modes(&self) -> Vec<VideoMode> {
         self.pipe.borrow().modes()
     }
 
-    fn takes_mode(&self, mode: Mode) -> Result<(), String> {
+    fn check_mode(&self, mode: VideoMode) -> Result<(), String> {
         self.pipe.borrow().choose(mode).map(|_| ()).map_err(|error| error.to_string())
     }
 
-    fn slowest(&self) -> Option<u32> {
-        self.pipe.borrow().facts().slowest
+    fn slowest_rate(&self) -> Option<u32> {
+        self.pipe.borrow().properties().slowest
     }
 
-    fn set_mode(&mut self, mode: Mode, slowest: Slowest) -> Result<Option<ModeId>, String> {
+    fn set_mode(&mut self, mode: VideoMode, slowest: RateLimit) -> Result<Option<ModeId>, String> {
         let mut pipe = self.pipe.borrow_mut();
         let chosen = pipe.choose(mode).map_err(|error| error.to_string())?;
         let slowest = match slowest {
-            Slowest::AsSaid => pipe.slowest(),
-            Slowest::This(slowest) => slowest,
+            RateLimit::Keep => pipe.slowest(),
+            RateLimit::Set(slowest) => slowest,
         };
         Ok(Some(pipe.set_mode(chosen, slowest)))
     }
 
     fn millimetres(&self) -> Option<(u32, u32)> {
-        self.pipe.borrow().facts().millimetres
+        self.pipe.borrow().properties().millimetres
     }
 
-    fn identity(&self) -> Option<Identity> {
-        self.pipe.borrow().facts().identity.clone()
+    fn identity(&self) -> Option<EdidIdentity> {
+        self.pipe.borrow().properties().identity.clone()
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -93,11 +93,11 @@ impl Display for DrmOutput {
         self.pipe.borrow_mut().release(buffer);
     }
 
-    fn can_show(&mut self, planes: &Planes) -> bool {
+    fn can_show(&mut self, planes: &PlaneContents) -> bool {
         self.pipe.borrow_mut().can_show(planes)
     }
 
-    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
+    fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         self.pipe.borrow_mut().submit(plan)
     }
 
@@ -125,7 +125,7 @@ impl Display for DrmOutput {
         self.pipe.borrow_mut().set_gamma(ramp)
     }
 
-    fn shot(&self, with_cursor: bool) -> Option<Shot> {
+    fn snapshot(&self, with_cursor: bool) -> Option<ScreenSnapshot> {
         self.pipe.borrow().shot(with_cursor)
     }
 

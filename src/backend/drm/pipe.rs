@@ -1,8 +1,8 @@
 //! One CRTC with its buffers, as the main thread sees it: it takes plans and reports their outcome. Nothing here
 //! blocks: the output's [`presenter`](super::presenter) and the device's [`worker`](super::worker) make the ioctls.
 
-mod hearing;
-mod switching;
+mod message_handling;
+mod mode_switching;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -11,41 +11,41 @@ use calloop::ping::Ping;
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Mode as DrmMode, connector};
 
-use super::flip_queue::Waiting;
-use super::memory::{ClientFrame, Picture};
-use super::messages::{Command, FlipContent, News};
-use super::mirror::{Mirror, Power};
-use super::mode::{DRIVER_MARGIN, Lead, mode_of, scan_of};
-use super::patience::Patience;
+use super::command_queue::{QueueReceiver, QueueSender};
+use super::flip_queue::WaitingFlip;
+use super::memory::{ClientFrame, ScanoutPicture};
+use super::messages::{FlipContent, PipeMessage, PresenterCommand};
+use super::mode::{CommitLead, DRIVER_MARGIN, mode_of, scan_of};
 use super::planes::PlaneFormats;
-use super::post::{Inbox, Mailbox};
-use super::scanout::Scanout;
-use super::verdicts::{Answer, Shape, Verdicts};
-use super::worker::Jobs;
-use super::{client, readback, vrr};
-use crate::backend::plane::{DeviceMemory, Planes};
+use super::presenter_mirror::{PresenterMirror, PresenterPower};
+use super::retry_backoff::RetryBackoff;
+use super::scanout::ScanoutBuffers;
+use super::test_commit_cache::{PlaneTestKey, TestCommitCache, TestCommitLookup};
+use super::worker::WorkerHandle;
+use super::{client_framebuffer, readback, vrr};
+use crate::backend::plane::{DeviceMemory, PlaneContents};
 use crate::backend::{
-    Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, Identity, LossReason,
-    Mode, PixelBuffer, PixelRect, Plan, Shot, SubmitError, overlay,
+    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, EdidIdentity, FrameId, FramePlan, GammaRamp,
+    LossReason, PixelBuffer, PixelRect, PlanChange, ScreenSnapshot, SubmitError, VideoMode, overlay,
 };
 use crate::revision::Revision;
-use switching::Switches;
+use mode_switching::ModeSwitches;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// The properties of an output, which the worker reads.
-pub(super) struct Facts {
+pub(super) struct PipeProperties {
     pub name: String,
     pub connector: connector::Handle,
     pub millimetres: Option<(u32, u32)>,
-    pub identity: Option<Identity>,
+    pub identity: Option<EdidIdentity>,
     /// All modes of its monitor.
     pub modes: Vec<DrmMode>,
     pub mode: DrmMode,
-    pub rates: vrr::Rates,
+    pub rates: vrr::VariableRates,
     /// The configured lower limit of a variable rate (mHz).
     pub slowest: Option<u32>,
     /// The range of intervals, if the rate varies.
-    pub range: Option<vrr::Range>,
+    pub range: Option<vrr::IntervalRange>,
     /// The display scans out line after line, with a vertical blanking.
     pub has_beam: bool,
     /// The driver has a vblank counter.
@@ -59,87 +59,87 @@ pub(super) struct Facts {
 }
 
 /// The channels to a pipe's presenter and worker.
-pub(super) struct Ends {
-    pub presenter: Mailbox<Command>,
+pub(super) struct PipeChannels {
+    pub presenter: QueueSender<PresenterCommand>,
     /// Messages from both of them.
-    pub news: Inbox<News>,
+    pub messages: QueueReceiver<PipeMessage>,
     /// Where the worker sends its messages.
-    pub answers: Mailbox<News>,
+    pub answers: QueueSender<PipeMessage>,
     /// Wakes the main thread for new messages.
-    pub heard: Ping,
-    pub jobs: Jobs,
+    pub wakeup: Ping,
+    pub jobs: WorkerHandle,
 }
 
 /// The content of a frame, for screenshots.
 #[derive(Debug)]
-struct Screen {
-    picture: Option<Picture>,
-    planes: Planes,
+struct ScreenContent {
+    picture: Option<ScanoutPicture>,
+    planes: PlaneContents,
     cursor: Option<CursorPlane>,
 }
 
 pub(super) struct Pipe {
-    facts: Facts,
-    ends: Ends,
-    scanout: Scanout,
+    properties: PipeProperties,
+    channels: PipeChannels,
+    scanout: ScanoutBuffers,
     /// The worker is allocating another buffer.
-    grows: bool,
+    is_growing: bool,
     mode_revision: Revision,
-    switches: Switches,
-    mirror: Mirror<Screen>,
-    verdicts: Verdicts,
-    patience: Patience,
+    switches: ModeSwitches,
+    mirror: PresenterMirror<ScreenContent>,
+    test_commit_cache: TestCommitCache,
+    retry_backoff: RetryBackoff,
     /// Whether the driver's timestamps are used.
-    believed: bool,
+    timestamps_trusted: bool,
     events: VecDeque<DisplayEvent>,
 }
 
 impl Pipe {
     /// An output that shows no frame of ours yet.
-    pub fn new(facts: Facts, scanout: Scanout, ends: Ends) -> Self {
+    pub fn new(facts: PipeProperties, scanout: ScanoutBuffers, ends: PipeChannels) -> Self {
         Pipe {
-            believed: facts.counts_vblanks,
-            facts,
-            ends,
+            timestamps_trusted: facts.counts_vblanks,
+            properties: facts,
+            channels: ends,
             scanout,
-            grows: false,
+            is_growing: false,
             mode_revision: Revision::default(),
-            switches: Switches::default(),
-            mirror: Mirror::default(),
-            verdicts: Verdicts::default(),
-            patience: Patience::default(),
+            switches: ModeSwitches::default(),
+            mirror: PresenterMirror::default(),
+            test_commit_cache: TestCommitCache::default(),
+            retry_backoff: RetryBackoff::default(),
             events: VecDeque::new(),
         }
     }
 
-    pub fn facts(&self) -> &Facts {
-        &self.facts
+    pub fn properties(&self) -> &PipeProperties {
+        &self.properties
     }
 
-    pub fn mode(&self) -> Mode {
-        mode_of(self.facts.mode)
+    pub fn mode(&self) -> VideoMode {
+        mode_of(self.properties.mode)
     }
 
     pub fn capabilities(&self) -> Capabilities {
-        let lead = Lead::of(self.facts.mode, self.facts.has_beam);
+        let lead = CommitLead::of(self.properties.mode, self.properties.has_beam);
         // Without vblanks there are no misses from which the margin could be learned.
-        let (submit_lead, driver_margin) = if self.believed {
+        let (submit_lead, driver_margin) = if self.timestamps_trusted {
             (lead.blanking, DRIVER_MARGIN)
         } else {
             (lead.whole(), upbeat_timing::time::Span::ZERO)
         };
-        let cursor = self.facts.cursor_size;
+        let cursor = self.properties.cursor_size;
         Capabilities {
-            clock: if self.believed { ClockSource::Hardware } else { ClockSource::Software },
+            clock: if self.timestamps_trusted { ClockSource::Hardware } else { ClockSource::Software },
             submit_lead,
             driver_margin,
             pending_flips: u32::try_from(1 + self.scanout.most_waiting()).unwrap_or(1),
             unreported: 1,
-            variable_refresh: self.facts.range,
-            scan: (self.believed && self.facts.has_beam).then(|| scan_of(self.facts.mode)),
+            variable_refresh: self.properties.range,
+            scan: (self.timestamps_trusted && self.properties.has_beam).then(|| scan_of(self.properties.mode)),
             front_buffer: false,
             cursor_plane: cursor.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
-            overlay_planes: u32::try_from(self.facts.formats.overlays.len()).unwrap_or(0),
+            overlay_planes: u32::try_from(self.properties.formats.overlays.len()).unwrap_or(0),
             direct_scanout: true,
             plane_scroll: true,
             // Frames in the presenter's queue can be withdrawn, but not the frame in flight.
@@ -149,7 +149,7 @@ impl Pipe {
 
     pub fn acquire(&mut self) -> Option<Buffer> {
         // During the backoff no frame is composed, since the device would refuse it.
-        if self.mirror.power != Power::On || !self.patience.allows(|| MonotonicClock.now()) {
+        if self.mirror.power != PresenterPower::On || !self.retry_backoff.allows_retry(|| MonotonicClock.now()) {
             return None;
         }
         let buffer = self.scanout.acquire();
@@ -162,16 +162,17 @@ impl Pipe {
 
     /// Has the worker allocate another buffer if all are in use and the limit is not reached.
     fn grow(&mut self) {
-        if self.grows || !self.scanout.wants_more() {
+        if self.is_growing || !self.scanout.wants_more() {
             return;
         }
-        self.grows = true;
+        self.is_growing = true;
         let size = (self.mode().width, self.mode().height);
-        let recipe = self.scanout.recipe(&self.facts.device, size);
-        let (answers, heard, jobs) = (self.ends.answers.clone(), self.ends.heard.clone(), self.ends.jobs.clone());
+        let recipe = self.scanout.allocator(&self.properties.device, size);
+        let (answers, heard, jobs) =
+            (self.channels.answers.clone(), self.channels.wakeup.clone(), self.channels.jobs.clone());
         let revision = self.mode_revision;
-        self.ends.jobs.ask(move || {
-            answers.note(News::Buffer(revision, recipe.make(&jobs)));
+        self.channels.jobs.queue_job(move || {
+            answers.send_quietly(PipeMessage::Buffer(revision, recipe.allocate(&jobs)));
             heard.ping();
         });
     }
@@ -182,157 +183,159 @@ impl Pipe {
 
     /// Whether the driver accepts these planes, as far as is known. If it is unknown, a test commit or an import is
     /// started.
-    pub fn can_show(&mut self, planes: &Planes) -> bool {
-        if self.mirror.power != Power::On || self.facts.formats.places(planes).is_none() {
+    pub fn can_show(&mut self, planes: &PlaneContents) -> bool {
+        if self.mirror.power != PresenterPower::On || self.properties.formats.places(planes).is_none() {
             return false;
         }
         if !self.mirror.is_lit {
             // Before the first frame a refusal may be due to the mode, so no test is made.
-            self.verdicts.disappoint();
+            self.test_commit_cache.want_retry();
             return false;
         }
-        match self.verdicts.ask(planes) {
-            Answer::Known(shows) => shows,
-            Answer::Import(memories) => {
+        match self.test_commit_cache.lookup(planes) {
+            TestCommitLookup::Known(shows) => shows,
+            TestCommitLookup::Import(memories) => {
                 memories.iter().for_each(|memory| self.import(memory));
                 false
             }
-            Answer::Test(shown) => {
-                self.ends.presenter.send(Command::Test(Shape::of(planes), shown));
+            TestCommitLookup::Test(shown) => {
+                self.channels.presenter.send(PresenterCommand::Test(PlaneTestKey::of(planes), shown));
                 false
             }
         }
     }
 
     fn import(&self, memory: &Arc<DeviceMemory>) {
-        let (answers, heard, jobs) = (self.ends.answers.clone(), self.ends.heard.clone(), self.ends.jobs.clone());
-        let (device, memory) = (self.facts.device.clone(), memory.clone());
-        self.ends.jobs.ask(move || {
-            let frame = client::import(&device, &memory)
+        let (answers, heard, jobs) =
+            (self.channels.answers.clone(), self.channels.wakeup.clone(), self.channels.jobs.clone());
+        let (device, memory) = (self.properties.device.clone(), memory.clone());
+        self.channels.jobs.queue_job(move || {
+            let frame = client_framebuffer::import(&device, &memory)
                 .inspect_err(|error| tracing::debug!(%error, "a client's buffer cannot be imported for planes"));
             let frame = frame.ok().map(|framebuffer| Arc::new(ClientFrame::new(&device, framebuffer, &jobs)));
-            answers.note(News::Imported(Arc::downgrade(&memory), frame));
+            answers.send_quietly(PipeMessage::Imported(Arc::downgrade(&memory), frame));
             heard.ping();
         });
     }
 
-    pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+    pub fn test(&self, plan: &FramePlan) -> Result<(), SubmitError> {
         let full = self.mirror.is_busy() && self.mirror.waiting() >= self.scanout.most_waiting();
         match (self.mirror.power, full, &plan.change) {
-            (Power::Off | Power::Gone, ..) => Err(SubmitError::Off),
+            (PresenterPower::Off | PresenterPower::Gone, ..) => Err(SubmitError::Off),
             (_, true, _) => Err(SubmitError::Busy),
-            (.., Change::FrontRectangle { .. }) => Err(SubmitError::Unsupported("no front buffer")),
-            (.., Change::Compose { .. } | Change::Planes) => Ok(()),
+            (.., PlanChange::FrontRectangle { .. }) => Err(SubmitError::Unsupported("no front buffer")),
+            (.., PlanChange::Compose { .. } | PlanChange::Planes) => Ok(()),
         }
     }
 
     #[expect(clippy::result_large_err, reason = "as in the trait")]
-    pub fn submit(&mut self, mut plan: Plan) -> Result<(), (SubmitError, Plan)> {
+    pub fn submit(&mut self, mut plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
         }
-        let Some(planes) = self.verdicts.with_frames(plan.planes.clone()) else {
+        let Some(planes) = self.test_commit_cache.with_frames(plan.planes.clone()) else {
             return Err((SubmitError::Unsupported("a plane for a client's buffer"), plan));
         };
-        let (picture, copied) = match std::mem::replace(&mut plan.change, Change::Planes) {
-            Change::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage) {
+        let (picture, copied) = match std::mem::replace(&mut plan.change, PlanChange::Planes) {
+            PlanChange::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage) {
                 Ok((picture, copied)) => (Some(picture), copied),
                 Err(buffer) => {
-                    plan.change = Change::Compose { buffer, damage };
+                    plan.change = PlanChange::Compose { buffer, damage };
                     return Err((SubmitError::Busy, plan));
                 }
             },
             _ => (None, Vec::new()),
         };
-        let Plan { frame, present, final_at, cursor, planes: shown, in_fence: fence, .. } = plan;
-        let screen = Screen { picture: picture.clone(), planes: shown, cursor: None };
+        let FramePlan { frame, present, final_at, cursor, planes: shown, in_fence: fence, .. } = plan;
+        let screen = ScreenContent { picture: picture.clone(), planes: shown, cursor: None };
         let (mode, ahead) = (self.mode_revision, self.mirror.is_busy());
-        self.mirror.give(frame, screen);
+        self.mirror.record_submit(frame, screen);
         let content = FlipContent { mode, ahead, picture, copied, fence, cursor, planes };
-        self.ends.presenter.send(Command::Submit(Waiting { frame, present, final_at, content }));
+        self.channels.presenter.send(PresenterCommand::Submit(WaitingFlip { frame, present, final_at, content }));
         Ok(())
     }
 
     /// Withdraws the waiting frames from `from` on; returns the newest frame that is sure to stay.
     pub fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
         // A frame may be in flight already, with its message still unread.
-        self.hear();
-        self.ends.presenter.send(Command::Withdraw(from));
+        self.receive_messages();
+        self.channels.presenter.send(PresenterCommand::Withdraw(from));
         self.mirror.withdraw(from)
     }
 
     /// Sets the cursor of all waiting frames.
     pub fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
-        self.ends.presenter.send(Command::Cursor(cursor.cloned()));
+        self.channels.presenter.send(PresenterCommand::Cursor(cursor.cloned()));
     }
 
     /// Entries per channel of the gamma table.
     pub fn gamma_size(&self) -> Option<u32> {
-        self.facts.gamma_size
+        self.properties.gamma_size
     }
 
     /// Sets the gamma ramp from the next frame on.
     pub fn set_gamma(&mut self, ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
-        if self.facts.gamma_size.is_none() {
+        if self.properties.gamma_size.is_none() {
             return Err(SubmitError::Unsupported("a gamma ramp"));
         }
-        self.ends.presenter.send(Command::Gamma(ramp));
+        self.channels.presenter.send(PresenterCommand::Gamma(ramp));
         Ok(())
     }
 
     pub fn set_power(&mut self, on: bool) {
         match (self.mirror.power, on) {
-            (Power::On, false) => {
-                self.mirror.power = Power::Off;
+            (PresenterPower::On, false) => {
+                self.mirror.power = PresenterPower::Off;
                 self.lose_all(LossReason::Gone);
                 self.settle_dark();
             }
-            (Power::Off, true) => self.mirror.power = Power::On,
+            (PresenterPower::Off, true) => self.mirror.power = PresenterPower::On,
             _ => return,
         }
-        self.ends.presenter.send(Command::Power(on));
+        self.channels.presenter.send(PresenterCommand::Power(on));
     }
 
     /// Reports all outstanding frames as lost, and forgets the driver's state.
     fn lose_all(&mut self, reason: LossReason) {
         self.events.extend(self.mirror.lose_all().map(|(frame, _)| DisplayEvent::Lost { frame, reason }));
-        self.mirror.darken();
-        self.verdicts.forget();
-        self.patience.renew();
+        self.mirror.clear_shown();
+        self.test_commit_cache.forget();
+        self.retry_backoff.reset();
     }
 
     /// Sends a command to the presenter.
-    pub fn tell(&self, command: Command) {
-        self.ends.presenter.send(command);
+    pub fn send_command(&self, command: PresenterCommand) {
+        self.channels.presenter.send(command);
     }
 
     /// The monitor or the device was unplugged.
     pub fn unplug(&mut self) {
-        if self.mirror.power != Power::Gone {
-            self.mirror.power = Power::Gone;
+        if self.mirror.power != PresenterPower::Gone {
+            self.mirror.power = PresenterPower::Gone;
             self.lose_all(LossReason::Gone);
-            self.give_switches_up();
+            self.cancel_mode_requests();
             self.events.push_back(DisplayEvent::Gone);
-            self.ends.presenter.send(Command::Unplug);
+            self.channels.presenter.send(PresenterCommand::Unplug);
         }
     }
 
     /// A snapshot of the screen, to be read on another thread. The first read copies all of it there.
-    pub fn shot(&self, with_cursor: bool) -> Option<Shot> {
-        let Screen { picture, planes, cursor } = self.mirror.shown()?;
+    pub fn shot(&self, with_cursor: bool) -> Option<ScreenSnapshot> {
+        let ScreenContent { picture, planes, cursor } = self.mirror.shown()?;
         let (picture, planes) = (picture.clone(), planes.clone());
         let cursor = cursor.clone().filter(|_| with_cursor);
         let copied = OnceLock::new();
-        let Mode { width, height, .. } = self.mode();
-        Some(Shot::new(width, height, move |rect, pixels| {
-            let copied = copied.get_or_init(|| copy(picture.clone(), &planes, cursor.as_ref()).map(Shot::copied));
+        let VideoMode { width, height, .. } = self.mode();
+        Some(ScreenSnapshot::new(width, height, move |rect, pixels| {
+            let copied =
+                copied.get_or_init(|| copy(picture.clone(), &planes, cursor.as_ref()).map(ScreenSnapshot::copied));
             copied.as_ref().is_some_and(|copied| copied.read(rect, pixels))
         }))
     }
 }
 
 /// Composes the picture, the overlays and the cursor into one copy.
-fn copy(picture: Option<Picture>, planes: &Planes, cursor: Option<&CursorPlane>) -> Option<PixelBuffer> {
+fn copy(picture: Option<ScanoutPicture>, planes: &PlaneContents, cursor: Option<&CursorPlane>) -> Option<PixelBuffer> {
     let mut shot = match &planes.direct {
         Some(content) => readback::whole(content)?,
         None => picture?.read()?,

@@ -1,5 +1,5 @@
 //! The planes of a pipe that show clients' buffers, and their states in a commit. The main thread remembers the
-//! combinations that the driver accepts ([`verdicts`](super::verdicts)).
+//! combinations that the driver accepts ([`verdicts`](super::test_commit_cache)).
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use smithay::backend::drm::{PlaneClaim, PlaneConfig, PlaneInfo, PlaneState};
 use smithay::reexports::drm::control::{framebuffer, plane};
 use smithay::utils::{Physical, Rectangle, Transform};
 
-use super::client::opaque_format;
+use super::client_framebuffer::opaque_format;
 use super::memory::ClientFrame;
-use crate::backend::plane::{PlaneContent, Planes};
+use crate::backend::plane::{PlaneContent, PlaneContents};
 
 /// A pipe takes at most this many overlay planes, to leave the rest to the device's other pipes.
 pub(super) const MOST_OVERLAYS: usize = 4;
 
 /// Clients' buffers on planes, with their framebuffers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shown {
-    pub planes: Planes,
-    /// One framebuffer for each of the [contents](Planes::contents), in their order.
+pub(super) struct ShownPlanes {
+    pub planes: PlaneContents,
+    /// One framebuffer for each of the [contents](PlaneContents::contents), in their order.
     pub frames: Vec<Arc<ClientFrame>>,
 }
 
-impl Shown {
+impl ShownPlanes {
     /// The buffer that replaces our own on the primary plane.
     pub fn direct(&self) -> Option<&PlaneContent> {
         self.planes.direct.as_ref()
@@ -41,7 +41,7 @@ pub(super) struct PlaneFormats {
 impl PlaneFormats {
     /// The index of the overlay plane for each overlay content, in their order; `None` if a buffer has no plane
     /// that can show it.
-    pub fn places(&self, planes: &Planes) -> Option<Vec<usize>> {
+    pub fn places(&self, planes: &PlaneContents) -> Option<Vec<usize>> {
         if planes.direct.as_ref().is_some_and(|content| !takes(&self.primary, content)) {
             return None;
         }
@@ -89,7 +89,7 @@ impl ClientPlanes {
 
     /// The plane states for a commit that shows these buffers and switches the other overlays off. `all`: the
     /// overlays' states are unknown, so switch off all of them. `None` if a buffer has no plane that can show it.
-    pub fn states(&self, shown: &Shown, all: bool) -> Option<Vec<PlaneState<'static>>> {
+    pub fn states(&self, shown: &ShownPlanes, all: bool) -> Option<Vec<PlaneState<'static>>> {
         let places = self.formats.places(&shown.planes)?;
         let direct = shown.planes.direct.iter().map(|_| self.primary);
         let handles = direct.chain(places.iter().map(|place| self.overlays[*place].handle));

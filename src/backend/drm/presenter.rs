@@ -21,41 +21,49 @@ use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Device as _, Event, crtc};
 
 use super::DrmError;
-use super::clock::FlipEvent;
+use super::command_queue::{QueueReceiver, QueueSender, queue};
+use super::flip_clock::FlipEvent;
 use super::flipper::Flipper;
-use super::messages::{Command, News};
-use super::post::{Inbox, Mailbox, queue};
+use super::messages::{PipeMessage, PresenterCommand};
 use crate::backend::LossReason;
-use crate::real_time::{RealTime, Role};
+use crate::real_time::{RealTime, ThreadRole};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND};
 
 /// A presenter's connections to its device and to the main thread.
-pub(super) struct Surroundings {
+pub(super) struct PresenterChannels {
     pub device: DrmDeviceFd,
     pub crtc: crtc::Handle,
     /// The device stamps with `CLOCK_MONOTONIC`.
     pub monotonic: bool,
     /// The queue to the main thread.
-    pub news: Mailbox<News>,
+    pub messages: QueueSender<PipeMessage>,
     /// Wakes the main thread for new messages.
-    pub heard: Ping,
+    pub wakeup: Ping,
 }
 
 /// Starts the thread of a presenter for `flipper`. It ends when the output is unplugged.
 pub(super) fn start(
     flipper: Flipper,
-    surroundings: Surroundings,
-) -> Result<(Mailbox<Command>, JoinHandle<()>), DrmError> {
+    surroundings: PresenterChannels,
+) -> Result<(QueueSender<PresenterCommand>, JoinHandle<()>), DrmError> {
     let failed = |error| DrmError::Device { what: "the presenter cannot be started", error };
     let (mailbox, inbox) = queue().map_err(failed)?;
     let thread = std::thread::Builder::new().name("presenter".to_owned());
     let run = move || {
-        let (news, heard) = (surroundings.news.clone(), surroundings.heard.clone());
+        let (news, heard) = (surroundings.messages.clone(), surroundings.wakeup.clone());
         let (peers, strangers) = (Vec::new(), Vec::new());
-        let presenter = Presenter { flipper, surroundings, inbox, peers, strangers, device_speaks: true, ended: false };
+        let presenter = Presenter {
+            flipper,
+            surroundings,
+            inbox,
+            peers,
+            unclaimed_events: strangers,
+            device_is_readable: true,
+            ended: false,
+        };
         if catch_unwind(AssertUnwindSafe(|| presenter.run())).is_err() {
             // Without this message the output would freeze for ever, since its commands are not read any more.
-            news.note(News::Died);
+            news.send_quietly(PipeMessage::PresenterDied);
             heard.ping();
         }
     };
@@ -64,29 +72,29 @@ pub(super) fn start(
 
 struct Presenter {
     flipper: Flipper,
-    surroundings: Surroundings,
-    inbox: Inbox<Command>,
+    surroundings: PresenterChannels,
+    inbox: QueueReceiver<PresenterCommand>,
     /// The presenters of the device's other CRTCs.
-    peers: Vec<(crtc::Handle, Mailbox<Command>)>,
+    peers: Vec<(crtc::Handle, QueueSender<PresenterCommand>)>,
     /// Flip events of CRTCs whose presenters are not known yet.
-    strangers: Vec<(crtc::Handle, FlipEvent)>,
+    unclaimed_events: Vec<(crtc::Handle, FlipEvent)>,
     /// The device file can still be read.
-    device_speaks: bool,
+    device_is_readable: bool,
     ended: bool,
 }
 
 impl Presenter {
     fn run(mut self) {
         let clock = MonotonicClock;
-        let mut real_time = RealTime::ask_for(Role::Presenter);
+        let mut real_time = RealTime::ask_for(ThreadRole::Presenter);
         while !self.ended {
             let flips = self.wait(clock.now());
-            self.obey(&clock);
+            self.run_commands(&clock);
             if flips {
-                self.hear(&clock);
+                self.handle_device_events(&clock);
             }
             self.flipper.advance(&clock);
-            self.tell();
+            self.send_messages();
             real_time.check();
         }
     }
@@ -99,7 +107,7 @@ impl Presenter {
         });
         let inbox = self.inbox.as_fd();
         // `poll` takes a fixed array: where there is nothing to wait for, the inbox is listed again.
-        let awaits = self.device_speaks && self.flipper.awaits_event();
+        let awaits = self.device_is_readable && self.flipper.awaits_event();
         let device = if awaits { self.surroundings.device.as_fd() } else { inbox };
         let fence = self.flipper.awaits_fence().unwrap_or(inbox);
         let mut watched = [inbox, device, fence].map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
@@ -108,59 +116,59 @@ impl Presenter {
         }
         let told = watched[1].revents();
         if !watched[0].revents().is_empty() {
-            self.inbox.quiet();
+            self.inbox.clear_wakeup();
         }
         let gone = told.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) && !told.contains(PollFlags::IN);
         if awaits && gone {
             // A broken descriptor would wake us for ever.
             tracing::warn!("a display device sends no events any more");
-            self.device_speaks = false;
+            self.device_is_readable = false;
         }
         awaits && told.contains(PollFlags::IN)
     }
 
     /// Executes the queued commands.
-    fn obey(&mut self, clock: &impl Clock) {
+    fn run_commands(&mut self, clock: &impl Clock) {
         // Read this first, so that all commands sent before the end are executed.
         let closed = self.inbox.is_closed();
         // A command after the end would switch on an output that does not exist any more.
         while !self.ended
             && let Some(command) = self.inbox.take()
         {
-            self.act(command, clock);
+            self.run_command(command, clock);
         }
         self.ended |= closed;
         // The presenters of these CRTCs have ended.
-        self.strangers.clear();
+        self.unclaimed_events.clear();
     }
 
-    fn act(&mut self, command: Command, clock: &impl Clock) {
+    fn run_command(&mut self, command: PresenterCommand, clock: &impl Clock) {
         let flipper = &mut self.flipper;
         match command {
-            Command::Submit(frame) => flipper.submit(frame, clock),
-            Command::Withdraw(from) => flipper.withdraw(from, LossReason::Superseded),
-            Command::Cursor(cursor) => flipper.move_cursor(cursor.as_ref()),
-            Command::Gamma(ramp) => flipper.set_gamma(ramp.as_ref()),
-            Command::Test(shape, shown) => flipper.test_planes(shape, shown),
-            Command::Power(on) => {
+            PresenterCommand::Submit(frame) => flipper.submit(frame, clock),
+            PresenterCommand::Withdraw(from) => flipper.withdraw(from, LossReason::Superseded),
+            PresenterCommand::Cursor(cursor) => flipper.set_waiting_cursor(cursor.as_ref()),
+            PresenterCommand::Gamma(ramp) => flipper.set_gamma(ramp.as_ref()),
+            PresenterCommand::Test(shape, shown) => flipper.test_planes(shape, shown),
+            PresenterCommand::Power(on) => {
                 if on && flipper.awaits_event() {
                     // Read the events of abandoned flips now, so that they are not taken for later commits.
                     self.read(clock);
                 }
                 self.flipper.set_power(on, clock.now());
             }
-            Command::Switch(switch) => flipper.switch(switch, clock),
-            Command::Pause => flipper.pause(),
-            Command::Resume => flipper.resume(),
-            Command::Flipped(event) => flipper.flipped(event, clock),
-            Command::Meet(crtc, mailbox) => {
-                self.strangers.extract_if(.., |(known, _)| *known == crtc).for_each(|(_, event)| {
-                    mailbox.send(Command::Flipped(event));
+            PresenterCommand::Switch(switch) => flipper.switch(switch, clock),
+            PresenterCommand::Pause => flipper.pause(),
+            PresenterCommand::Resume => flipper.resume(),
+            PresenterCommand::Flipped(event) => flipper.flipped(event, clock),
+            PresenterCommand::AddPeer(crtc, mailbox) => {
+                self.unclaimed_events.extract_if(.., |(known, _)| *known == crtc).for_each(|(_, event)| {
+                    mailbox.send(PresenterCommand::Flipped(event));
                 });
                 self.peers.push((crtc, mailbox));
             }
-            Command::Part(crtc) => self.peers.retain(|(known, _)| *known != crtc),
-            Command::Unplug => {
+            PresenterCommand::RemovePeer(crtc) => self.peers.retain(|(known, _)| *known != crtc),
+            PresenterCommand::Unplug => {
                 flipper.unplug();
                 self.ended = true;
             }
@@ -168,11 +176,11 @@ impl Presenter {
     }
 
     /// Handles the device's events, and forwards the events of other CRTCs.
-    fn hear(&mut self, clock: &impl Clock) {
+    fn handle_device_events(&mut self, clock: &impl Clock) {
         self.read(clock);
-        if !self.strangers.is_empty() {
+        if !self.unclaimed_events.is_empty() {
             // A presenter is introduced before its first commit, perhaps just now: read that command first.
-            self.obey(clock);
+            self.run_commands(clock);
         }
     }
 
@@ -191,22 +199,22 @@ impl Presenter {
             if flip.crtc == self.surroundings.crtc {
                 self.flipper.flipped(told, clock);
             } else if let Some((_, mailbox)) = self.peers.iter().find(|(known, _)| *known == flip.crtc) {
-                mailbox.send(Command::Flipped(told));
+                mailbox.send(PresenterCommand::Flipped(told));
             } else {
-                self.strangers.push((flip.crtc, told));
+                self.unclaimed_events.push((flip.crtc, told));
             }
         }
     }
 
     /// Sends the news to the main thread.
-    fn tell(&mut self) {
+    fn send_messages(&mut self) {
         let mut loud = false;
-        for news in self.flipper.news.drain(..) {
-            loud |= !news.is_quiet();
-            self.surroundings.news.note(news);
+        for news in self.flipper.messages.drain(..) {
+            loud |= !news.needs_no_wakeup();
+            self.surroundings.messages.send_quietly(news);
         }
         if loud {
-            self.surroundings.heard.ping();
+            self.surroundings.wakeup.ping();
         }
     }
 }

@@ -6,7 +6,7 @@
 use drm_fourcc::{DrmFourcc, DrmModifier};
 
 use super::mapping::ReadMapping;
-use crate::backend::overlay::Source;
+use crate::backend::overlay::OverlayPixels;
 use crate::backend::plane::{DeviceMemory, PlaneContent};
 use crate::backend::{PixelBuffer, PixelRect};
 
@@ -29,7 +29,7 @@ pub(super) fn whole(content: &PlaneContent) -> Option<PixelBuffer> {
 pub(super) fn put(content: &PlaneContent, picture: &mut PixelBuffer) -> Option<()> {
     let shown = whole(content)?;
     let screen = PixelRect { x: 0, y: 0, width: picture.width, height: picture.height };
-    Source { rect: content.target, pixels: &shown.pixels }.put(screen, &mut picture.pixels, |_, above| above);
+    OverlayPixels { rect: content.target, pixels: &shown.pixels }.put(screen, &mut picture.pixels, |_, above| above);
     Some(())
 }
 

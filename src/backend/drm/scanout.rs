@@ -6,56 +6,56 @@ use std::sync::Arc;
 use smithay::backend::drm::{DrmDeviceFd, PlaneState};
 use smithay::reexports::drm::{Device as _, DriverCapability};
 
-use super::atomic::Commit;
+use super::atomic::CommitKind;
 use super::crtc::Crtc;
-use super::drawer::Drawer;
+use super::device_buffer_pool::{DeviceBufferPool, FEWEST};
 use super::dumb::{DumbFrame, Format};
-use super::frames::{FEWEST, Frames};
-use super::gbm::{Cast, Foundry};
-use super::memory::{Mapped, Picture};
-use super::shadow::{self, Shadow};
-use super::worker::Jobs;
+use super::gbm::{GbmBufferAllocator, GbmScanoutBuffer};
+use super::memory::{CpuDrawnStorage, ScanoutPicture};
+use super::scanout_renderer::ScanoutRenderer;
+use super::shadow::{self, ShadowBuffers};
+use super::worker::WorkerHandle;
 use super::{DrmError, damage};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, PixelRect};
 
 /// The buffers of one pipe in one mode.
-pub(super) enum Scanout {
+pub(super) enum ScanoutBuffers {
     /// A GPU draws into them; with their allocator.
-    Device(Foundry, Frames<Arc<DeviceMemory>>),
+    Device(GbmBufferAllocator, DeviceBufferPool<Arc<DeviceMemory>>),
     /// The CPU draws into them.
-    Mapped(Frames<Mapped>),
+    Mapped(DeviceBufferPool<CpuDrawnStorage>),
     /// The CPU copies into them.
-    Shadow(Shadow),
+    Shadow(ShadowBuffers),
 }
 
 /// Allocates buffers of one kind, on the worker.
-pub(super) enum Recipe {
-    Device(Foundry),
+pub(super) enum ScanoutAllocator {
+    Device(GbmBufferAllocator),
     Mapped(DrmDeviceFd, (i32, i32)),
     Shadow(DrmDeviceFd, (i32, i32)),
 }
 
 /// A newly allocated buffer.
-pub(super) enum Fresh {
-    Device(Cast),
-    Mapped(Picture),
-    Shadow(Picture),
+pub(super) enum NewScanoutBuffer {
+    Device(GbmScanoutBuffer),
+    Mapped(ScanoutPicture),
+    Shadow(ScanoutPicture),
 }
 
-impl Recipe {
+impl ScanoutAllocator {
     /// Chooses the kind of buffers for a mode of `size` pixels, and allocates the first buffers. GPU buffers are
     /// preferred, if `drawer` can draw into buffers that the pipe's primary plane can show.
     pub fn find(
         crtc: &mut Crtc,
         size: (i32, i32),
         name: &str,
-        drawer: &mut dyn Drawer,
-        jobs: &Jobs,
-    ) -> Result<Scanout, DrmError> {
-        let found = Foundry::find(crtc, size, drawer, jobs);
-        let made =
-            found.and_then(|found| found.map(|(foundry, first)| foundry.cast_all(Some(first), jobs)).transpose());
+        drawer: &mut dyn ScanoutRenderer,
+        jobs: &WorkerHandle,
+    ) -> Result<ScanoutBuffers, DrmError> {
+        let found = GbmBufferAllocator::find(crtc, size, drawer, jobs);
+        let made = found
+            .and_then(|found| found.map(|(foundry, first)| foundry.allocate_initial(Some(first), jobs)).transpose());
         match made {
             Ok(Some((foundry, casts))) => {
                 tracing::info!(output = name, buffers = %foundry.layout(), "composed in the display's own buffers");
@@ -76,37 +76,42 @@ impl Recipe {
     }
 
     /// Allocates the first buffers of the same kind in another size.
-    pub fn resized(self, size: (i32, i32), with: &DrmDeviceFd, jobs: &Jobs) -> Result<Scanout, DrmError> {
+    pub fn resized(
+        self,
+        size: (i32, i32),
+        with: &DrmDeviceFd,
+        jobs: &WorkerHandle,
+    ) -> Result<ScanoutBuffers, DrmError> {
         match self {
-            Recipe::Device(foundry) => match foundry.resized(size).cast_all(None, jobs) {
+            ScanoutAllocator::Device(foundry) => match foundry.resized(size).allocate_initial(None, jobs) {
                 Ok((foundry, casts)) => return Ok(device(foundry, casts, size)),
                 Err(reason) => {
                     tracing::warn!(%reason, "OpenGL ES frames are read back and copied to the display from now on");
                 }
             },
-            Recipe::Mapped(..) => {
+            ScanoutAllocator::Mapped(..) => {
                 if let Some(mapped) = mapped(with, size, jobs) {
                     return Ok(mapped);
                 }
             }
-            Recipe::Shadow(..) => {}
+            ScanoutAllocator::Shadow(..) => {}
         }
         shadow(with, size, jobs)
     }
 
     /// Allocates one more buffer; the error is a sentence.
-    pub fn make(self, jobs: &Jobs) -> Result<Fresh, String> {
+    pub fn allocate(self, jobs: &WorkerHandle) -> Result<NewScanoutBuffer, String> {
         let dumb = |device, size| picture(device, size, jobs).map_err(|error| error.to_string());
         match self {
-            Recipe::Device(mut foundry) => foundry.cast(jobs).map(Fresh::Device),
-            Recipe::Mapped(device, size) => dumb(&device, size).map(Fresh::Mapped),
-            Recipe::Shadow(device, size) => dumb(&device, size).map(Fresh::Shadow),
+            ScanoutAllocator::Device(mut foundry) => foundry.allocate(jobs).map(NewScanoutBuffer::Device),
+            ScanoutAllocator::Mapped(device, size) => dumb(&device, size).map(NewScanoutBuffer::Mapped),
+            ScanoutAllocator::Shadow(device, size) => dumb(&device, size).map(NewScanoutBuffer::Shadow),
         }
     }
 }
 
-fn device(foundry: Foundry, casts: Vec<Cast>, size: (i32, i32)) -> Scanout {
-    Scanout::Device(foundry, Frames::new(casts.into_iter().map(Cast::into_parts), size))
+fn device(foundry: GbmBufferAllocator, casts: Vec<GbmScanoutBuffer>, size: (i32, i32)) -> ScanoutBuffers {
+    ScanoutBuffers::Device(foundry, DeviceBufferPool::new(casts.into_iter().map(GbmScanoutBuffer::into_parts), size))
 }
 
 /// Whether the driver does not ask for a shadow buffer.
@@ -116,13 +121,13 @@ fn wants_no_shadow(device: &DrmDeviceFd) -> bool {
 
 /// Dumb buffers for the CPU to draw into. `None` if they are slow to read, whatever the driver states, or if there is
 /// not enough memory: a shadow needs fewer buffers.
-fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Option<Scanout> {
+fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &WorkerHandle) -> Option<ScanoutBuffers> {
     let made = || {
         let first = DumbFrame::new(device, size, Format::Opaque)?;
         if !first.is_quick_to_read() {
             return Ok(None);
         }
-        let first = Ok(Picture::of_dumb(first, jobs));
+        let first = Ok(ScanoutPicture::of_dumb(first, jobs));
         let others = (1..FEWEST).map(|_| picture(device, size, jobs));
         std::iter::once(first).chain(others).collect::<Result<Vec<_>, DrmError>>().map(Some)
     };
@@ -130,7 +135,10 @@ fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Option<Scanout
         tracing::warn!(%error, "too few buffers to draw in: frames drawn by the CPU are copied to the display");
         None
     })?;
-    Some(Scanout::Mapped(Frames::new(pictures.into_iter().map(|picture| (picture, Mapped)), size)))
+    Some(ScanoutBuffers::Mapped(DeviceBufferPool::new(
+        pictures.into_iter().map(|picture| (picture, CpuDrawnStorage)),
+        size,
+    )))
 }
 
 /// Dumb buffers for the CPU, one below the other in one piece of memory. A driver maps memory when a part of it is
@@ -139,7 +147,7 @@ fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Option<Scanout
 ///
 /// `None` in three cases. Legacy modesetting shows memory from its beginning only. A driver with damage clips takes
 /// another part of the memory as wholly damaged. Some drivers do not show pictures that begin so far down.
-fn stacked(crtc: &mut Crtc, size: (i32, i32), jobs: &Jobs) -> Option<Scanout> {
+fn stacked(crtc: &mut Crtc, size: (i32, i32), jobs: &WorkerHandle) -> Option<ScanoutBuffers> {
     if crtc.atomic().is_none() || damage::wanted_by(crtc) {
         return None;
     }
@@ -148,101 +156,104 @@ fn stacked(crtc: &mut Crtc, size: (i32, i32), jobs: &Jobs) -> Option<Scanout> {
     if !frames.first()?.is_quick_to_read() {
         return None;
     }
-    let pictures: Vec<_> = frames.into_iter().map(|frame| Picture::of_dumb(frame, jobs)).collect();
+    let pictures: Vec<_> = frames.into_iter().map(|frame| ScanoutPicture::of_dumb(frame, jobs)).collect();
     let primary = crtc.primary().handle;
     // Test all pictures but the first, which begins at row 0: a driver may accept one address and refuse the next.
     let taken = pictures.iter().skip(1).try_for_each(|picture| {
-        let plane = PlaneState { handle: primary, config: Some(picture.on_plane(size)) };
-        crtc.commit(&[plane], None, Commit::TestLight)
+        let plane = PlaneState { handle: primary, config: Some(picture.plane_config(size)) };
+        crtc.commit(&[plane], None, CommitKind::TestLight)
     });
     taken.inspect_err(|error| tracing::debug!(%error, "each picture has memory of its own")).ok()?;
-    Some(Scanout::Mapped(Frames::new(pictures.into_iter().map(|picture| (picture, Mapped)), size)))
+    Some(ScanoutBuffers::Mapped(DeviceBufferPool::new(
+        pictures.into_iter().map(|picture| (picture, CpuDrawnStorage)),
+        size,
+    )))
 }
 
-fn shadow(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Result<Scanout, DrmError> {
+fn shadow(device: &DrmDeviceFd, size: (i32, i32), jobs: &WorkerHandle) -> Result<ScanoutBuffers, DrmError> {
     let pictures = (0..shadow::FEWEST).map(|_| picture(device, size, jobs)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Scanout::Shadow(Shadow::new(pictures, size)))
+    Ok(ScanoutBuffers::Shadow(ShadowBuffers::new(pictures, size)))
 }
 
-fn picture(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Result<Picture, DrmError> {
-    DumbFrame::new(device, size, Format::Opaque).map(|frame| Picture::of_dumb(frame, jobs))
+fn picture(device: &DrmDeviceFd, size: (i32, i32), jobs: &WorkerHandle) -> Result<ScanoutPicture, DrmError> {
+    DumbFrame::new(device, size, Format::Opaque).map(|frame| ScanoutPicture::of_dumb(frame, jobs))
 }
 
-impl Scanout {
+impl ScanoutBuffers {
     /// How to allocate more of them, with `size` pixels.
-    pub fn recipe(&self, device: &DrmDeviceFd, size: (i32, i32)) -> Recipe {
+    pub fn allocator(&self, device: &DrmDeviceFd, size: (i32, i32)) -> ScanoutAllocator {
         match self {
-            Scanout::Device(foundry, _) => Recipe::Device(foundry.clone()),
-            Scanout::Mapped(_) => Recipe::Mapped(device.clone(), size),
-            Scanout::Shadow(_) => Recipe::Shadow(device.clone(), size),
+            ScanoutBuffers::Device(foundry, _) => ScanoutAllocator::Device(foundry.clone()),
+            ScanoutBuffers::Mapped(_) => ScanoutAllocator::Mapped(device.clone(), size),
+            ScanoutBuffers::Shadow(_) => ScanoutAllocator::Shadow(device.clone(), size),
         }
     }
 
     /// How many frames may wait behind the frame in flight.
     pub fn most_waiting(&self) -> usize {
         match self {
-            Scanout::Device(_, frames) => frames.most_waiting(),
-            Scanout::Mapped(frames) => frames.most_waiting(),
-            Scanout::Shadow(shadow) => shadow.most_waiting(),
+            ScanoutBuffers::Device(_, frames) => frames.most_waiting(),
+            ScanoutBuffers::Mapped(frames) => frames.most_waiting(),
+            ScanoutBuffers::Shadow(shadow) => shadow.most_waiting(),
         }
     }
 
     /// Whether all buffers are in use and another may be allocated.
     pub fn wants_more(&self) -> bool {
         match self {
-            Scanout::Device(_, frames) => frames.wants_more(),
-            Scanout::Mapped(frames) => frames.wants_more(),
-            Scanout::Shadow(shadow) => shadow.wants_more(),
+            ScanoutBuffers::Device(_, frames) => frames.wants_more(),
+            ScanoutBuffers::Mapped(frames) => frames.wants_more(),
+            ScanoutBuffers::Shadow(shadow) => shadow.wants_more(),
         }
     }
 
     /// Adds a buffer. A buffer of another kind was allocated for an earlier mode, and is dropped.
-    pub fn add(&mut self, fresh: Fresh) {
+    pub fn add(&mut self, fresh: NewScanoutBuffer) {
         match (self, fresh) {
-            (Scanout::Device(_, frames), Fresh::Device(cast)) => {
+            (ScanoutBuffers::Device(_, frames), NewScanoutBuffer::Device(cast)) => {
                 let (picture, memory) = cast.into_parts();
                 frames.add(picture, memory);
             }
-            (Scanout::Mapped(frames), Fresh::Mapped(picture)) => frames.add(picture, Mapped),
-            (Scanout::Shadow(shadow), Fresh::Shadow(picture)) => shadow.add(picture),
-            (Scanout::Device(..) | Scanout::Mapped(_) | Scanout::Shadow(_), _) => {}
+            (ScanoutBuffers::Mapped(frames), NewScanoutBuffer::Mapped(picture)) => frames.add(picture, CpuDrawnStorage),
+            (ScanoutBuffers::Shadow(shadow), NewScanoutBuffer::Shadow(picture)) => shadow.add(picture),
+            (ScanoutBuffers::Device(..) | ScanoutBuffers::Mapped(_) | ScanoutBuffers::Shadow(_), _) => {}
         }
     }
 
     /// Any picture of the pool.
-    pub fn first(&self) -> Option<Picture> {
+    pub fn first(&self) -> Option<ScanoutPicture> {
         match self {
-            Scanout::Device(_, frames) => frames.first(),
-            Scanout::Mapped(frames) => frames.first(),
-            Scanout::Shadow(shadow) => shadow.first(),
+            ScanoutBuffers::Device(_, frames) => frames.first(),
+            ScanoutBuffers::Mapped(frames) => frames.first(),
+            ScanoutBuffers::Shadow(shadow) => shadow.first(),
         }
     }
 
     /// A buffer to compose into; `None` while none is free.
     pub fn acquire(&mut self) -> Option<Buffer> {
         match self {
-            Scanout::Device(_, frames) => frames.acquire(),
-            Scanout::Mapped(frames) => frames.acquire(),
-            Scanout::Shadow(shadow) => shadow.acquire(),
+            ScanoutBuffers::Device(_, frames) => frames.acquire(),
+            ScanoutBuffers::Mapped(frames) => frames.acquire(),
+            ScanoutBuffers::Shadow(shadow) => shadow.acquire(),
         }
     }
 
     /// Takes a buffer back; its content counts as unknown.
     pub fn release(&mut self, buffer: Buffer) {
         match self {
-            Scanout::Device(_, frames) => frames.release(&buffer),
-            Scanout::Mapped(frames) => frames.release(&buffer),
-            Scanout::Shadow(shadow) => shadow.release(buffer),
+            ScanoutBuffers::Device(_, frames) => frames.release(&buffer),
+            ScanoutBuffers::Mapped(frames) => frames.release(&buffer),
+            ScanoutBuffers::Shadow(shadow) => shadow.release(buffer),
         }
     }
 
     /// Takes back a buffer with a composed frame. Returns the picture that shows it, and the damage in the
     /// picture's memory. Gives the buffer back if no picture is free for it.
-    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
+    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(ScanoutPicture, Vec<PixelRect>), Buffer> {
         match self {
-            Scanout::Device(_, frames) => frames.fill(buffer, damage),
-            Scanout::Mapped(frames) => frames.fill(buffer, damage),
-            Scanout::Shadow(shadow) => shadow.fill(buffer, damage),
+            ScanoutBuffers::Device(_, frames) => frames.fill(buffer, damage),
+            ScanoutBuffers::Mapped(frames) => frames.fill(buffer, damage),
+            ScanoutBuffers::Shadow(shadow) => shadow.fill(buffer, damage),
         }
     }
 }

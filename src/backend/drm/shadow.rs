@@ -11,9 +11,9 @@
 //!
 //! There are two dumb buffers until frames are finished ahead of their refreshes; the worker then allocates more.
 
-use super::drawer::MOST_WAITING;
-use super::memory::Picture;
-use super::stale::{add, whole};
+use super::memory::ScanoutPicture;
+use super::scanout_renderer::MOST_WAITING;
+use super::stale_region::{add, whole};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 
 /// One buffer is on screen and one is written: a flip is done before the next frame is copied.
@@ -22,26 +22,26 @@ pub(super) const FEWEST: usize = 2;
 /// The slot of every lent buffer, since there is one shadow.
 const SHADOW: usize = 0;
 
-struct Slot {
-    picture: Picture,
+struct ShadowSlot {
+    picture: ScanoutPicture,
     /// The region in which it differs from the shadow.
     stale: Vec<PixelRect>,
 }
 
 /// The buffers of one pipe in one mode.
-pub(super) struct Shadow {
-    slots: Vec<Slot>,
+pub(super) struct ShadowBuffers {
+    slots: Vec<ShadowSlot>,
     size: (i32, i32),
     shadow: Option<PixelBuffer>,
     /// Whether the shadow holds the newest frame.
     known: bool,
 }
 
-impl Shadow {
+impl ShadowBuffers {
     /// A shadow for these pictures of `size` pixels: at least [`FEWEST`], all black.
-    pub fn new(pictures: Vec<Picture>, size: (i32, i32)) -> Self {
+    pub fn new(pictures: Vec<ScanoutPicture>, size: (i32, i32)) -> Self {
         let slots = pictures.into_iter().map(|picture| slot(picture, size)).collect();
-        Shadow { slots, size, shadow: Some(PixelBuffer::new(size.0, size.1)), known: false }
+        ShadowBuffers { slots, size, shadow: Some(PixelBuffer::new(size.0, size.1)), known: false }
     }
 
     /// How many frames may wait behind the frame in flight.
@@ -54,12 +54,12 @@ impl Shadow {
         self.slots.len() < FEWEST + MOST_WAITING && !self.slots.iter().any(|slot| slot.picture.is_free())
     }
 
-    pub fn add(&mut self, picture: Picture) {
+    pub fn add(&mut self, picture: ScanoutPicture) {
         self.slots.push(slot(picture, self.size));
     }
 
     /// Any picture of the pool.
-    pub fn first(&self) -> Option<Picture> {
+    pub fn first(&self) -> Option<ScanoutPicture> {
         self.slots.first().map(|slot| slot.picture.clone())
     }
 
@@ -77,7 +77,7 @@ impl Shadow {
 
     /// Takes the shadow back with a composed frame, and copies the changes into a free picture. Returns the picture
     /// and the copied rectangles. Gives the shadow back if no picture is free.
-    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
+    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(ScanoutPicture, Vec<PixelRect>), Buffer> {
         // A shadow of another mode is given back, too: its frame does not fit this mode.
         let free = self.slots.iter().position(|slot| slot.picture.is_free());
         let Some(free) = free.filter(|_| self.is_ours(&buffer)) else { return Err(buffer) };
@@ -110,6 +110,6 @@ impl Shadow {
     }
 }
 
-fn slot(picture: Picture, size: (i32, i32)) -> Slot {
-    Slot { picture, stale: vec![whole(size)] }
+fn slot(picture: ScanoutPicture, size: (i32, i32)) -> ShadowSlot {
+    ShadowSlot { picture, stale: vec![whole(size)] }
 }

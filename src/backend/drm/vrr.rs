@@ -4,36 +4,36 @@
 //! (`vrr_capable`) and the CRTC has the property (`VRR_ENABLED`). The fastest rate is the mode's. The slowest is the
 //! configured or the monitor's own, whichever is faster: below that the driver repeats frames by itself.
 
-use super::atomic::Atomic;
+use super::atomic::AtomicCrtc;
 use super::edid::{BLOCK, DESCRIPTOR, DESCRIPTORS, HEADER};
-use crate::backend::Mode;
+use crate::backend::VideoMode;
 use upbeat_timing::time::Span;
 
 /// Millihertz in a hertz.
 const MILLI: u32 = 1_000;
 
 /// The shortest and the longest interval between two refreshes.
-pub(super) type Range = (Span, Span);
+pub(super) type IntervalRange = (Span, Span);
 
 /// The rates that a monitor states.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rates {
+pub(super) struct VariableRates {
     /// The monitor and the CRTC support variable refresh.
     capable: bool,
     /// The monitor's slowest rate, in mHz.
     slowest: Option<u32>,
 }
 
-impl Rates {
+impl VariableRates {
     /// The rates of the monitor with this EDID.
-    pub fn of(edid: Option<&[u8]>, atomic: Option<&Atomic>) -> Self {
-        let Some(atomic) = atomic else { return Rates::default() };
+    pub fn of(edid: Option<&[u8]>, atomic: Option<&AtomicCrtc>) -> Self {
+        let Some(atomic) = atomic else { return VariableRates::default() };
         let capable = atomic.has_vrr() && atomic.connector().value("vrr_capable") == Some(1);
-        Rates { capable, slowest: edid.and_then(slowest_rate) }
+        VariableRates { capable, slowest: edid.and_then(slowest_rate) }
     }
 
     /// The range in `mode`, if `slowest` (mHz) is configured and supported.
-    pub fn range(self, name: &str, mode: Mode, slowest: Option<u32>) -> Option<Range> {
+    pub fn range(self, name: &str, mode: VideoMode, slowest: Option<u32>) -> Option<IntervalRange> {
         let range = slowest.and_then(|slowest| range(mode, slowest, self.slowest)).filter(|_| self.capable);
         if range.is_none() && slowest.is_some() {
             tracing::warn!(output = name, "the monitor has no such range of rates: its rate is fixed");
@@ -43,7 +43,7 @@ impl Rates {
 }
 
 /// The intervals between `mode` and the faster of `wanted` (mHz) and the monitor's own slowest rate.
-fn range(mode: Mode, wanted: u32, monitor: Option<u32>) -> Option<Range> {
+fn range(mode: VideoMode, wanted: u32, monitor: Option<u32>) -> Option<IntervalRange> {
     let slowest = wanted.max(monitor.unwrap_or(0));
     (slowest > 0 && slowest < mode.refresh).then(|| (mode.interval(), Span::from_millihertz(slowest)))
 }
@@ -70,7 +70,7 @@ pub fn slowest_rate(edid: &[u8]) -> Option<u32> {
 mod tests {
     use super::*;
 
-    const MODE: Mode = Mode { width: 2560, height: 1440, refresh: 144_000 };
+    const MODE: VideoMode = VideoMode { width: 2560, height: 1440, refresh: 144_000 };
 
     /// A base block with this as its second descriptor, and a correct checksum.
     fn edid(descriptor: &[u8]) -> Vec<u8> {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_edid_names_none() {
+    fn bytes_that_are_no_edid_have_no_slowest_rate() {
         let mut broken = edid(&[0, 0, 0, 0xfd, 0, 48, 144]);
         broken[70] ^= 1;
         assert_eq!(slowest_rate(&broken), None, "the checksum");

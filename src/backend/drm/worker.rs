@@ -10,45 +10,45 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::DrmError;
-use super::post::{Inbox, Mailbox, queue};
+use super::command_queue::{QueueReceiver, QueueSender, queue};
 
 /// Its nice value. The main thread has 0, because frames wait for it. With a third of the main thread's share, jobs
 /// finish within some refreshes even where the only CPU is busy.
 const NICENESS: i32 = 5;
 
-type Job = Box<dyn FnOnce() + Send>;
+type WorkerJob = Box<dyn FnOnce() + Send>;
 
 /// A handle that queues jobs for a device's worker. The thread ends when the last handle is dropped.
 #[derive(Clone)]
-pub(super) struct Jobs(Mailbox<Job>);
+pub(super) struct WorkerHandle(QueueSender<WorkerJob>);
 
-impl Jobs {
+impl WorkerHandle {
     /// Starts a worker thread; an error if there is no thread or queue.
     pub fn start() -> Result<Self, DrmError> {
         let failed = |error| DrmError::Device { what: "the worker cannot be started", error };
         let (jobs, asked) = queue().map_err(failed)?;
         let thread = std::thread::Builder::new().name("drm worker".to_owned());
         thread.spawn(move || run(asked)).map_err(failed)?;
-        Ok(Jobs(jobs))
+        Ok(WorkerHandle(jobs))
     }
 
     /// Queues `job` behind earlier jobs. Never blocks.
-    pub fn ask(&self, job: impl FnOnce() + Send + 'static) {
+    pub fn queue_job(&self, job: impl FnOnce() + Send + 'static) {
         self.0.send(Box::new(job));
     }
 
     /// Drops a value on the worker.
-    pub fn give_back(&self, what: impl Send + 'static) {
-        self.ask(move || drop(what));
+    pub fn drop_on_worker(&self, what: impl Send + 'static) {
+        self.queue_job(move || drop(what));
     }
 }
 
-fn run(mut asked: Inbox<Job>) {
+fn run(mut asked: QueueReceiver<WorkerJob>) {
     // On Linux this changes the calling thread only. If it fails, the worker delays the main thread more often.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
         // Clear the wake-up before reading the queue, so that a job sent meanwhile wakes the thread again.
-        asked.quiet();
+        asked.clear_wakeup();
         let closed = asked.is_closed();
         while let Some(job) = asked.take() {
             // Later jobs must still run after a panic: other sessions want the device, monitors are plugged in.
@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn a_job_that_panics_takes_no_other_with_it() {
-        let jobs = Jobs::start().unwrap();
+        let jobs = WorkerHandle::start().unwrap();
         let (done, told) = std::sync::mpsc::channel();
-        jobs.ask(|| panic!("as an unexpected answer of a driver would"));
-        jobs.ask(move || done.send("the next one").unwrap());
+        jobs.queue_job(|| panic!("as an unexpected answer of a driver would"));
+        jobs.queue_job(move || done.send("the next one").unwrap());
         assert_eq!(told.recv(), Ok("the next one"));
     }
 }

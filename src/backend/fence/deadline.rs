@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_fence_is_left_alone_and_says_nothing_about_the_kernel() {
+    fn descriptor_without_a_fence_is_ignored_and_does_not_disable_hints() {
         let (reader, _writer) = rustix::pipe::pipe().expect("a pipe");
         let deadline = Instant::from_nanos(1);
         assert_eq!(sync_file::set_deadline(reader.as_fd(), deadline), Err(Errno::NOTTY));

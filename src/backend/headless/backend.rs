@@ -10,7 +10,7 @@ use super::display::VirtualDisplay;
 use super::limits::OptionsError;
 use super::options::OutputOptions;
 use super::output::HeadlessOutput;
-use crate::backend::{Display, Mode};
+use crate::backend::{Display, VideoMode};
 use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// Why an output could not be added.
@@ -64,7 +64,7 @@ impl HeadlessBackend {
     pub fn add_output(
         &mut self,
         name: &str,
-        mode: Mode,
+        mode: VideoMode,
         options: OutputOptions,
     ) -> Result<HeadlessOutput, HeadlessError> {
         if self.output(name).is_some() {

@@ -3,7 +3,7 @@
 //! A virtual display has no blanking of its own. To be as strict as a real display it takes the timing of a monitor
 //! with that mode: CTA-861 for the television modes, VESA CVT 1.2 with reduced blanking (version 1) otherwise.
 
-use crate::backend::Mode;
+use crate::backend::VideoMode;
 use upbeat_timing::time::Span;
 
 /// CVT 1.2, section 3.4.2: the shortest vertical blanking with reduced blanking, in nanoseconds (460 µs).
@@ -23,7 +23,7 @@ const CTA_TOTAL_LINES: [(i32, i32, i64); 4] =
 const CTA_RATES: [u32; 7] = [24, 25, 30, 50, 60, 100, 120];
 
 /// The length of the vertical blanking of `mode`: from the end of the last visible line to the start of line 0.
-pub fn vertical_blanking(mode: Mode) -> Span {
+pub fn vertical_blanking(mode: VideoMode) -> Span {
     let interval = mode.interval();
     let visible = i64::from(mode.height.max(1));
     let total = cta_total_lines(mode).unwrap_or_else(|| visible + cvt_reduced_blank_lines(visible, interval));
@@ -31,11 +31,11 @@ pub fn vertical_blanking(mode: Mode) -> Span {
 }
 
 /// How long before a vblank a frame must be complete, unless the user configures another lead.
-pub fn default_submit_lead(mode: Mode) -> Span {
+pub fn default_submit_lead(mode: VideoMode) -> Span {
     vertical_blanking(mode).max(SHORTEST_SUBMIT_LEAD)
 }
 
-fn cta_total_lines(mode: Mode) -> Option<i64> {
+fn cta_total_lines(mode: VideoMode) -> Option<i64> {
     let rate_known = CTA_RATES.iter().any(|&rate| {
         let exact = rate * 1_000;
         mode.refresh == exact || mode.refresh.abs_diff(exact - rate) <= 1
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn micros(width: i32, height: i32, refresh: u32) -> i64 {
-        vertical_blanking(Mode { width, height, refresh }).as_nanos() / 1_000
+        vertical_blanking(VideoMode { width, height, refresh }).as_nanos() / 1_000
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_mode_of_any_shape_keeps_some_time_for_the_picture() {
         for (height, refresh) in [(1, 1_000), (1, 1_000_000), (100, 1_000_000), (16_384, 1_000_000)] {
-            let mode = Mode { width: 10, height, refresh };
+            let mode = VideoMode { width: 10, height, refresh };
             let blank = vertical_blanking(mode);
             assert!(blank > Span::ZERO && blank < mode.interval(), "{mode:?}: {blank}");
         }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_submit_lead_is_never_under_half_a_millisecond() {
-        assert_eq!(default_submit_lead(Mode { width: 1920, height: 1200, refresh: 60_000 }), SHORTEST_SUBMIT_LEAD);
-        assert!(default_submit_lead(Mode { width: 1920, height: 1080, refresh: 60_000 }) > SHORTEST_SUBMIT_LEAD);
+        assert_eq!(default_submit_lead(VideoMode { width: 1920, height: 1200, refresh: 60_000 }), SHORTEST_SUBMIT_LEAD);
+        assert!(default_submit_lead(VideoMode { width: 1920, height: 1080, refresh: 60_000 }) > SHORTEST_SUBMIT_LEAD);
     }
 }

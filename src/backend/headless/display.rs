@@ -16,29 +16,30 @@
 //! refresh if the beam is still above it, and otherwise in the next; it is reported when its first row is lit. If the
 //! beam was within it, it is torn. Shared client memory is read as the beam passes (`front`).
 
-mod shared;
+mod shared_front;
 mod step;
 mod submit;
 
 use std::collections::VecDeque;
 
+use super::event_queue::{DisplayEventQueue, LitRectangle};
 use super::fault::FaultPlayer;
-use super::front::Scanning;
-use super::grid::{Grid, Refresh};
+use super::front::FrontScanout;
+use super::grid::{RecordedRefresh, RefreshGrid};
 use super::limits::OptionsError;
 use super::options::OutputOptions;
 use super::panel::{FrontWrite, Panel};
+use super::panel_watch::{PanelWatch, WatchId};
 use super::pool::BufferPool;
-use super::report::{Lit, Reports};
 use super::scan::scan;
-use super::watch::{Watch, WatchId};
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, Shot,
+    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, PixelBuffer, ScreenSnapshot,
+    VideoMode,
 };
 use upbeat_timing::time::{Instant, Span};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Power {
+enum DisplayPower {
     On,
     Off,
     /// The output was unplugged, for good.
@@ -47,7 +48,7 @@ enum Power {
 
 /// A frame that waits for its vblank.
 #[derive(Debug)]
-struct Pending {
+struct PendingVirtualFrame {
     frame: FrameId,
     /// The new buffer; `None` when only the cursor plane moves.
     buffer: Option<Buffer>,
@@ -64,38 +65,38 @@ struct Pending {
 
 /// One virtual output. All times are on the caller's clock.
 pub struct VirtualDisplay {
-    mode: Mode,
+    mode: VideoMode,
     options: OutputOptions,
-    grid: Grid,
-    power: Power,
+    grid: RefreshGrid,
+    power: DisplayPower,
     pool: BufferPool,
     panel: Panel,
-    pending: Option<Pending>,
+    pending: Option<PendingVirtualFrame>,
     /// Frames behind `pending`, each for its own refresh.
-    queued: VecDeque<Pending>,
+    queued: VecDeque<PendingVirtualFrame>,
     /// A front-buffer rectangle, to be written when submit returns.
     front_write: Option<FrontWrite>,
     /// Client memory that is scanned out without a copy.
-    front: Option<Scanning>,
+    front: Option<FrontScanout>,
     /// Front-buffer rectangles that were written after the beam had passed some or all of their rows: the next
     /// refresh lights them.
-    settling: Vec<Lit>,
+    settling: Vec<LitRectangle>,
     faults: FaultPlayer,
-    reports: Reports,
+    reports: DisplayEventQueue,
     /// The latest time that a caller passed.
     now: Instant,
 }
 
 impl VirtualDisplay {
     /// A panel that is on and black.
-    pub fn new(mode: Mode, options: OutputOptions, now: Instant) -> Result<Self, OptionsError> {
+    pub fn new(mode: VideoMode, options: OutputOptions, now: Instant) -> Result<Self, OptionsError> {
         options.validate(mode)?;
         let (shortest, longest) = options.intervals(mode);
-        let first = Refresh { time: options.epoch.unwrap_or(now), sequence: 0 };
+        let first = RecordedRefresh { time: options.epoch.unwrap_or(now), sequence: 0 };
         Ok(VirtualDisplay {
             mode,
-            grid: Grid::new(first, shortest, longest),
-            power: Power::On,
+            grid: RefreshGrid::new(first, shortest, longest),
+            power: DisplayPower::On,
             pool: BufferPool::new(options.buffers, mode.width, mode.height),
             panel: Panel::new(scan(mode, shortest)),
             pending: None,
@@ -104,7 +105,7 @@ impl VirtualDisplay {
             front: None,
             settling: Vec::new(),
             faults: FaultPlayer::new(&options.faults, first.time),
-            reports: Reports::default(),
+            reports: DisplayEventQueue::default(),
             options,
             now,
         })
@@ -115,7 +116,7 @@ impl VirtualDisplay {
         self.options.gamma
     }
 
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> VideoMode {
         self.mode
     }
 
@@ -140,11 +141,11 @@ impl VirtualDisplay {
 
     /// Whether the output was unplugged.
     pub fn is_gone(&self) -> bool {
-        self.power == Power::Gone
+        self.power == DisplayPower::Gone
     }
 
     /// The last refresh at or before `now`.
-    pub fn last_refresh(&self, now: Instant) -> Option<Refresh> {
+    pub fn last_refresh(&self, now: Instant) -> Option<RecordedRefresh> {
         self.grid.last_at(now)
     }
 
@@ -164,12 +165,12 @@ impl VirtualDisplay {
     }
 
     /// The same, to be read later or on another thread.
-    pub fn shot(&mut self, with_cursor: bool) -> Option<Shot> {
-        self.panel.shot(with_cursor)
+    pub fn snapshot(&mut self, with_cursor: bool) -> Option<ScreenSnapshot> {
+        self.panel.snapshot(with_cursor)
     }
 
     /// Adds a watch, which is called for each change of the panel's image.
-    pub fn add_watch(&mut self, watch: Box<dyn Watch>) -> WatchId {
+    pub fn add_watch(&mut self, watch: Box<dyn PanelWatch>) -> WatchId {
         self.panel.add_watch(watch)
     }
 
@@ -181,7 +182,7 @@ impl VirtualDisplay {
 
     /// A buffer to compose into; `None` while all are in use or the output is off.
     pub fn acquire(&mut self) -> Option<Buffer> {
-        if self.power == Power::On { self.pool.acquire() } else { None }
+        if self.power == DisplayPower::On { self.pool.acquire() } else { None }
     }
 
     /// Takes an unused buffer back.
@@ -190,7 +191,7 @@ impl VirtualDisplay {
     }
 
     /// Whether an event can be polled now.
-    pub fn has_news(&self) -> bool {
+    pub fn has_event(&self) -> bool {
         self.reports.is_due(self.now)
     }
 
@@ -206,19 +207,19 @@ impl VirtualDisplay {
     }
 
     /// Whether `mode` is valid.
-    pub fn takes_mode(&self, mode: Mode) -> Result<(), OptionsError> {
+    pub fn check_mode(&self, mode: VideoMode) -> Result<(), OptionsError> {
         self.options.validate(mode)
     }
 
     /// Changes the mode: the screen goes black, and the next refresh starts at `now`.
-    pub fn set_mode(&mut self, mode: Mode, now: Instant) -> Result<(), OptionsError> {
+    pub fn set_mode(&mut self, mode: VideoMode, now: Instant) -> Result<(), OptionsError> {
         self.reconfigure(mode, self.options.variable_refresh, now)
     }
 
     /// Changes the mode together with the range of variable refresh (shortest and longest interval).
     pub fn reconfigure(
         &mut self,
-        mode: Mode,
+        mode: VideoMode,
         variable_refresh: Option<(Span, Span)>,
         now: Instant,
     ) -> Result<(), OptionsError> {
@@ -233,37 +234,37 @@ impl VirtualDisplay {
     /// Unplugs the output, for good.
     pub fn unplug(&mut self, now: Instant) {
         self.advance(now);
-        self.pull_plug(now);
+        self.disconnect(now);
     }
 
     fn switch_power(&mut self, on: bool, now: Instant) {
         match (self.power, on) {
-            (Power::On, false) => {
-                self.power = Power::Off;
+            (DisplayPower::On, false) => {
+                self.power = DisplayPower::Off;
                 self.go_dark(LossReason::Gone, now);
             }
-            (Power::Off, true) => self.power = Power::On,
+            (DisplayPower::Off, true) => self.power = DisplayPower::On,
             _ => {}
         }
     }
 
-    fn switch_mode(&mut self, mode: Mode, now: Instant) {
-        if self.power == Power::Gone {
+    fn switch_mode(&mut self, mode: VideoMode, now: Instant) {
+        if self.power == DisplayPower::Gone {
             return;
         }
         self.go_dark(LossReason::ModeChange, now);
         let sequence = self.grid.last_at(now).map_or(0, |last| last.sequence + 1);
         let (shortest, longest) = self.options.intervals(mode);
-        self.grid = Grid::new(Refresh { time: now, sequence }, shortest, longest);
+        self.grid = RefreshGrid::new(RecordedRefresh { time: now, sequence }, shortest, longest);
         self.mode = mode;
         self.panel.set_beam(scan(mode, shortest));
         self.pool.reset(self.options.buffers, mode.width, mode.height);
         self.reports.note(DisplayEvent::Changed, now);
     }
 
-    fn pull_plug(&mut self, now: Instant) {
-        if self.power != Power::Gone {
-            self.power = Power::Gone;
+    fn disconnect(&mut self, now: Instant) {
+        if self.power != DisplayPower::Gone {
+            self.power = DisplayPower::Gone;
             self.go_dark(LossReason::Gone, now);
             self.reports.note(DisplayEvent::Gone, now);
         }
@@ -277,7 +278,7 @@ impl VirtualDisplay {
             self.lose(queued, reason, now);
         }
         if let Some(old) = self.panel.darken(now) {
-            self.pool.unscanned(old);
+            self.pool.retire_scanned(old);
         }
     }
 
@@ -287,7 +288,7 @@ impl VirtualDisplay {
         }
     }
 
-    fn lose(&mut self, pending: Pending, reason: LossReason, at: Instant) {
+    fn lose(&mut self, pending: PendingVirtualFrame, reason: LossReason, at: Instant) {
         if let Some(buffer) = pending.buffer {
             self.pool.retire(buffer);
         }

@@ -13,22 +13,22 @@
 
 use upbeat_timing::time::{Instant, Span};
 
-pub use upbeat_record::recording::Refresh;
+pub use upbeat_record::recording::RecordedRefresh;
 
 /// The coming refreshes, as far as they do not depend on frames.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid {
-    base: Refresh,
+pub struct RefreshGrid {
+    base: RecordedRefresh,
     shortest: Span,
     longest: Span,
 }
 
-impl Grid {
+impl RefreshGrid {
     /// A grid whose refresh number `base.sequence` starts at `base.time`. Intervals under a nanosecond count as one
     /// nanosecond, and `longest` is at least `shortest`.
-    pub fn new(base: Refresh, shortest: Span, longest: Span) -> Self {
+    pub fn new(base: RecordedRefresh, shortest: Span, longest: Span) -> Self {
         let shortest = shortest.max(Span::from_nanos(1));
-        Grid { base, shortest, longest: longest.max(shortest) }
+        RefreshGrid { base, shortest, longest: longest.max(shortest) }
     }
 
     /// The shortest interval between two refreshes; at a fixed rate every interval.
@@ -37,22 +37,22 @@ impl Grid {
     }
 
     /// The last refresh at or before `now`, provided no frame changed the cadence since the base; `None` before it.
-    pub fn last_at(&self, now: Instant) -> Option<Refresh> {
+    pub fn last_at(&self, now: Instant) -> Option<RecordedRefresh> {
         let elapsed = now.since(self.base.time);
         (!elapsed.is_negative()).then(|| self.repeated(elapsed.as_nanos() / self.longest.as_nanos()))
     }
 
     /// The first refresh after the base that starts at or after `due`.
-    pub fn first_from(&self, due: Instant) -> Refresh {
+    pub fn first_from(&self, due: Instant) -> RecordedRefresh {
         let elapsed = due.since(self.base.time).as_nanos().max(0);
         // The panel repeats its picture `repeats` times before the interval that contains `due`.
         let repeats = (elapsed.max(1) - 1) / self.longest.as_nanos();
         let earliest = self.repeated(repeats).time + self.shortest;
-        Refresh { time: earliest.max(due), sequence: self.base.sequence + repeats as u64 + 1 }
+        RecordedRefresh { time: earliest.max(due), sequence: self.base.sequence + repeats as u64 + 1 }
     }
 
     /// The first refresh after `now` if no frame comes before it.
-    pub fn next_repeat(&self, now: Instant) -> Refresh {
+    pub fn next_repeat(&self, now: Instant) -> RecordedRefresh {
         let elapsed = now.since(self.base.time).as_nanos().max(0);
         self.repeated(elapsed / self.longest.as_nanos() + 1)
     }
@@ -65,12 +65,12 @@ impl Grid {
     }
 
     /// Makes `refresh` the new base: it has happened, with or without a new frame.
-    pub fn rebase(&mut self, refresh: Refresh) {
+    pub fn rebase(&mut self, refresh: RecordedRefresh) {
         self.base = refresh;
     }
 
-    fn repeated(&self, count: i64) -> Refresh {
-        Refresh { time: self.base.time + self.longest * count, sequence: self.base.sequence + count as u64 }
+    fn repeated(&self, count: i64) -> RecordedRefresh {
+        RecordedRefresh { time: self.base.time + self.longest * count, sequence: self.base.sequence + count as u64 }
     }
 }
 
@@ -85,15 +85,19 @@ mod tests {
         START + Span::from_nanos(nanos)
     }
 
-    fn grid(shortest: i64, longest: i64) -> Grid {
-        Grid::new(Refresh { time: START, sequence: 5 }, Span::from_nanos(shortest), Span::from_nanos(longest))
+    fn grid(shortest: i64, longest: i64) -> RefreshGrid {
+        RefreshGrid::new(
+            RecordedRefresh { time: START, sequence: 5 },
+            Span::from_nanos(shortest),
+            Span::from_nanos(longest),
+        )
     }
 
     #[test]
     fn a_late_frame_scans_out_at_once_within_the_range() {
         let grid = grid(10, 25);
         let expect = |due, time, sequence| {
-            assert_eq!(grid.first_from(at(due)), Refresh { time: at(time), sequence }, "due {due}");
+            assert_eq!(grid.first_from(at(due)), RecordedRefresh { time: at(time), sequence }, "due {due}");
         };
         expect(-3, 10, 6);
         expect(10, 10, 6);
@@ -107,10 +111,10 @@ mod tests {
     #[test]
     fn a_rebase_moves_the_range() {
         let mut grid = grid(10, 25);
-        grid.rebase(Refresh { time: at(13), sequence: 6 });
-        assert_eq!(grid.first_from(at(14)), Refresh { time: at(23), sequence: 7 });
+        grid.rebase(RecordedRefresh { time: at(13), sequence: 6 });
+        assert_eq!(grid.first_from(at(14)), RecordedRefresh { time: at(23), sequence: 7 });
         assert_eq!(grid.last_at(at(12)), None);
-        assert_eq!(grid.last_at(at(38)), Some(Refresh { time: at(38), sequence: 7 }));
+        assert_eq!(grid.last_at(at(38)), Some(RecordedRefresh { time: at(38), sequence: 7 }));
     }
 
     proptest! {

@@ -1,8 +1,8 @@
 //! The image of one refresh as a camera would see it: the buffer on screen, rows that were rewritten too late, and the
 //! cursor.
 
-use super::grid::Refresh;
-use crate::backend::overlay::{self, Source, intersection};
+use super::grid::RecordedRefresh;
+use crate::backend::overlay::{self, OverlayPixels, intersection};
 use crate::backend::{Beam, CursorPlane, PixelBuffer, PixelRect};
 use upbeat_timing::time::Instant;
 
@@ -18,7 +18,7 @@ pub struct ReadRows {
 #[derive(Clone, Copy)]
 pub struct PanelImage<'a> {
     /// The first refresh that shows it.
-    pub refresh: Refresh,
+    pub refresh: RecordedRefresh,
     pub(super) beam: Beam,
     pub(super) buffer: &'a PixelBuffer,
     /// In the order in which they were overwritten.
@@ -70,7 +70,7 @@ impl PanelImage<'_> {
     fn put_overlays(&self, rect: PixelRect, pixels: &mut [u32]) {
         // Apply the oldest last, since a row that was overwritten twice shows its pixels from before the first write.
         for old in self.read_rows.iter().rev() {
-            let source = Source { rect: old.rect, pixels: &old.pixels };
+            let source = OverlayPixels { rect: old.rect, pixels: &old.pixels };
             source.put(rect, pixels, |_, old| old);
         }
         if let Some(cursor) = self.cursor {

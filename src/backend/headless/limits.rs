@@ -1,6 +1,6 @@
 //! The valid modes and options of a virtual output.
 
-use crate::backend::Mode;
+use crate::backend::VideoMode;
 use upbeat_timing::time::Span;
 
 /// The largest width and height of a virtual output in pixels, which is the limit of recordings.
@@ -43,7 +43,7 @@ pub enum OptionsError {
 }
 
 /// Whether a virtual output can have this mode.
-pub(super) fn check_mode(mode: Mode) -> Result<(), OptionsError> {
+pub(super) fn check_mode(mode: VideoMode) -> Result<(), OptionsError> {
     let sizes = 1..=LARGEST_SIZE;
     if !sizes.contains(&mode.width) || !sizes.contains(&mode.height) {
         return Err(OptionsError::Size(mode.width, mode.height));

@@ -12,14 +12,15 @@
 //! | [`fence`](super::fence) | when rendering was done |
 //! | [`panel`], [`scan`], [`image`] | scan-out row by row; the image that a camera would see |
 //! | `front` | client memory that is read as the beam passes |
-//! | [`report`], [`fault`] | the reported events: correct, or changed by a fault script |
-//! | [`watch`], [`record`] | observers of the panel: recordings and light probes |
+//! | [`event_queue`], [`fault`] | the reported events: correct, or changed by a fault script |
+//! | [`panel_watch`], [`record`] | observers of the panel: recordings and light probes |
 //! | `self_test` | proves that the display is honest |
 //! | [`output`], [`backend`], [`timer`](super::timer) | a handle per output, hotplug, one pollable descriptor |
 
 pub mod backend;
 pub mod blanking;
 pub mod display;
+pub mod event_queue;
 pub mod fault;
 mod front;
 pub mod grid;
@@ -28,14 +29,13 @@ pub mod limits;
 pub mod options;
 pub mod output;
 pub mod panel;
+pub mod panel_watch;
 mod pixels;
 pub mod pool;
 pub mod record;
-pub mod report;
 pub mod scan;
 #[cfg(test)]
 mod self_test;
-pub mod watch;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use super::blanking;
 use super::fault::FaultScript;
 use super::limits::{FEWEST_BUFFERS, MOST_BUFFERS, OptionsError, check_mode};
-use crate::backend::Mode;
+use crate::backend::VideoMode;
 use upbeat_timing::time::{Instant, Span};
 
 /// The properties of a virtual output; [`Default`] is an ordinary panel with a fixed rate.
@@ -55,7 +55,7 @@ impl Default for OutputOptions {
 
 impl OutputOptions {
     /// Checks the options together with the mode.
-    pub fn validate(&self, mode: Mode) -> Result<(), OptionsError> {
+    pub fn validate(&self, mode: VideoMode) -> Result<(), OptionsError> {
         check_mode(mode)?;
         if let Some((shortest, longest)) = self.variable_refresh
             && (shortest < Span::from_millis(1) || longest < shortest || longest > Span::from_seconds(1))
@@ -72,12 +72,12 @@ impl OutputOptions {
     }
 
     /// The shortest and the longest refresh interval in `mode`.
-    pub fn intervals(&self, mode: Mode) -> (Span, Span) {
+    pub fn intervals(&self, mode: VideoMode) -> (Span, Span) {
         self.variable_refresh.unwrap_or((mode.interval(), mode.interval()))
     }
 
     /// The submit lead in `mode`.
-    pub fn lead(&self, mode: Mode) -> Span {
+    pub fn lead(&self, mode: VideoMode) -> Span {
         self.submit_lead.unwrap_or_else(|| blanking::default_submit_lead(mode))
     }
 }

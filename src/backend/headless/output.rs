@@ -9,31 +9,31 @@ use rustix::event::epoll;
 
 use super::display::VirtualDisplay;
 use super::limits::OptionsError;
-use super::watch::{Watch, WatchId};
+use super::panel_watch::{PanelWatch, WatchId};
 use crate::backend::fence::{Fence, FenceState};
-use crate::backend::front::{Front, ReadAhead};
+use crate::backend::front::{ReadAhead, SharedFront};
 use crate::backend::timer::Timer;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, ModeId, PixelBuffer, Plan,
-    Shot, Slowest, SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, FramePlan, GammaRamp, ModeId, PixelBuffer,
+    RateLimit, ScreenSnapshot, SubmitError, VideoMode,
 };
 use upbeat_timing::time::{Clock, Instant, Span};
 
 /// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones refer to the same output.
 #[derive(Clone)]
 pub struct HeadlessOutput {
-    shared: Rc<Shared>,
+    shared: Rc<SharedOutput>,
 }
 
-struct Shared {
+struct SharedOutput {
     name: String,
     clock: Rc<dyn Clock>,
     /// The epoll set that watches the timer and the fences.
     epoll: Rc<OwnedFd>,
-    state: RefCell<State>,
+    state: RefCell<HeadlessOutputState>,
 }
 
-struct State {
+struct HeadlessOutputState {
     display: VirtualDisplay,
     timer: Timer,
     fence: Option<Fence>,
@@ -49,8 +49,8 @@ impl HeadlessOutput {
     ) -> rustix::io::Result<Self> {
         let timer = Timer::new()?;
         epoll::add(&*epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
-        let state = RefCell::new(State { display, timer, fence: None, gamma: None });
-        let output = HeadlessOutput { shared: Rc::new(Shared { name, clock, epoll, state }) };
+        let state = RefCell::new(HeadlessOutputState { display, timer, fence: None, gamma: None });
+        let output = HeadlessOutput { shared: Rc::new(SharedOutput { name, clock, epoll, state }) };
         // A fault script may contain an event for an idle output, so arm the timer.
         output.dispatch();
         Ok(output)
@@ -77,12 +77,12 @@ impl HeadlessOutput {
     }
 
     /// Changes the mode; see [`VirtualDisplay::set_mode`].
-    pub fn set_mode(&self, mode: Mode) -> Result<(), OptionsError> {
+    pub fn set_mode(&self, mode: VideoMode) -> Result<(), OptionsError> {
         self.with(|state, now| state.display.set_mode(mode, now))
     }
 
     /// Changes the mode and the range of variable refresh; see [`VirtualDisplay::reconfigure`].
-    pub fn reconfigure(&self, mode: Mode, variable_refresh: Option<(Span, Span)>) -> Result<(), OptionsError> {
+    pub fn reconfigure(&self, mode: VideoMode, variable_refresh: Option<(Span, Span)>) -> Result<(), OptionsError> {
         self.with(|state, now| state.display.reconfigure(mode, variable_refresh, now))
     }
 
@@ -92,7 +92,7 @@ impl HeadlessOutput {
     }
 
     /// Adds a watch of the panel. The output calls the watch, which must not call the output.
-    pub fn add_watch(&self, watch: Box<dyn Watch>) -> WatchId {
+    pub fn add_watch(&self, watch: Box<dyn PanelWatch>) -> WatchId {
         self.with(|state, _| state.display.add_watch(watch))
     }
 
@@ -107,7 +107,7 @@ impl HeadlessOutput {
 
     /// Advances the state machine to now, does `work`, and arms the timer for the next event: at once if an event
     /// is to be polled.
-    fn with<T>(&self, work: impl FnOnce(&mut State, Instant) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut HeadlessOutputState, Instant) -> T) -> T {
         let mut state = self.shared.state.borrow_mut();
         let now = self.shared.clock.now();
         state.advance(now);
@@ -117,7 +117,7 @@ impl HeadlessOutput {
         result
     }
 
-    fn settle(&self, state: &mut State, wake: Option<Instant>, now: Instant) {
+    fn settle(&self, state: &mut HeadlessOutputState, wake: Option<Instant>, now: Instant) {
         if !state.display.waits_for_fence()
             && let Some(fence) = state.fence.take()
             && let Err(error) = epoll::delete(&*self.shared.epoll, fence.as_fd())
@@ -130,10 +130,10 @@ impl HeadlessOutput {
     }
 }
 
-impl State {
+impl HeadlessOutputState {
     /// When the timer has to fire.
     fn wake(&self, now: Instant) -> Option<Instant> {
-        if self.display.has_news() { Some(now) } else { self.display.next_event() }
+        if self.display.has_event() { Some(now) } else { self.display.next_event() }
     }
 
     /// Advances the state machine to `now`.
@@ -157,23 +157,23 @@ impl Display for HeadlessOutput {
         &self.shared.name
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self) -> VideoMode {
         self.shared.state.borrow().display.mode()
     }
 
-    fn takes_mode(&self, mode: Mode) -> Result<(), String> {
-        self.shared.state.borrow().display.takes_mode(mode).map_err(|error| error.to_string())
+    fn check_mode(&self, mode: VideoMode) -> Result<(), String> {
+        self.shared.state.borrow().display.check_mode(mode).map_err(|error| error.to_string())
     }
 
-    fn slowest(&self) -> Option<u32> {
+    fn slowest_rate(&self) -> Option<u32> {
         let range = self.shared.state.borrow().display.capabilities().variable_refresh;
         range.map(|(_, longest)| longest.to_millihertz())
     }
 
-    fn set_mode(&mut self, mode: Mode, slowest: Slowest) -> Result<Option<ModeId>, String> {
+    fn set_mode(&mut self, mode: VideoMode, slowest: RateLimit) -> Result<Option<ModeId>, String> {
         let set = match slowest {
-            Slowest::AsSaid => HeadlessOutput::set_mode(self, mode),
-            Slowest::This(slowest) => {
+            RateLimit::Keep => HeadlessOutput::set_mode(self, mode),
+            RateLimit::Set(slowest) => {
                 let range = slowest.map(|slowest| (mode.interval(), Span::from_millihertz(slowest)));
                 self.reconfigure(mode, range)
             }
@@ -197,7 +197,7 @@ impl Display for HeadlessOutput {
         self.shared.state.borrow_mut().display.release(buffer);
     }
 
-    fn submit(&mut self, mut plan: Plan) -> Result<(), (SubmitError, Plan)> {
+    fn submit(&mut self, mut plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         let mut state = self.shared.state.borrow_mut();
         let state = &mut *state;
         let now = self.shared.clock.now();
@@ -225,7 +225,7 @@ impl Display for HeadlessOutput {
         Ok(())
     }
 
-    fn share(&mut self, front: Option<Front>) -> Option<ReadAhead> {
+    fn share_front(&mut self, front: Option<SharedFront>) -> Option<ReadAhead> {
         self.with(|state, now| state.display.share(front, now))
     }
 
@@ -255,8 +255,8 @@ impl Display for HeadlessOutput {
         self.with(|state, _| state.display.screenshot(with_cursor))
     }
 
-    fn shot(&self, with_cursor: bool) -> Option<Shot> {
-        self.with(|state, _| state.display.shot(with_cursor))
+    fn snapshot(&self, with_cursor: bool) -> Option<ScreenSnapshot> {
+        self.with(|state, _| state.display.snapshot(with_cursor))
     }
 
     fn poll_event(&mut self) -> Option<DisplayEvent> {
@@ -280,7 +280,7 @@ impl HeadlessOutput {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedOutput {
     fn drop(&mut self) {
         // Closing the descriptors removes them from the epoll set, unless a fence was duplicated.
         if let Some(fence) = &self.state.get_mut().fence {

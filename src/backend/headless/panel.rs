@@ -9,20 +9,20 @@
 //!   row 2  new                       row 2  new
 //! ```
 
-use super::grid::Refresh;
+use super::grid::RecordedRefresh;
 use super::image::{PanelImage, ReadRows, row_of};
-use super::pixels::Scanned;
-use super::watch::{Shown, Watch, WatchId};
-use crate::backend::{Beam, Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, Shot};
+use super::panel_watch::{PanelWatch, ScreenTime, WatchId};
+use super::pixels::PanelBuffer;
+use crate::backend::{Beam, Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, ScreenSnapshot};
 use upbeat_timing::time::Instant;
 
 /// The content on screen.
-struct Content {
-    buffer: Scanned,
+struct PanelContent {
+    buffer: PanelBuffer,
     cursor: Option<CursorPlane>,
     frame: FrameId,
     /// The first refresh with this image.
-    first: Refresh,
+    first: RecordedRefresh,
     /// It was rewritten, and the watches were not told yet that it stays.
     is_unsettled: bool,
     /// Rows that the beam had passed in this refresh when they were rewritten.
@@ -31,8 +31,8 @@ struct Content {
 
 pub struct Panel {
     beam: Beam,
-    content: Option<Content>,
-    watches: Vec<(WatchId, Box<dyn Watch>)>,
+    content: Option<PanelContent>,
+    watches: Vec<(WatchId, Box<dyn PanelWatch>)>,
     next_watch: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct FrontWrite {
 
 /// The position of the beam when a rectangle was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum BeamPosition {
     /// Above the rectangle: this refresh shows all of it.
     Ahead,
     Torn,
@@ -88,13 +88,13 @@ impl Panel {
     }
 
     /// A snapshot of the screen, with or without the cursor plane.
-    pub fn shot(&mut self, with_cursor: bool) -> Option<Shot> {
+    pub fn snapshot(&mut self, with_cursor: bool) -> Option<ScreenSnapshot> {
         let beam = self.beam;
         let content = self.content.as_mut()?;
         let pixels = content.buffer.pixels.share();
         let (refresh, read_rows) = (content.first, content.read_rows.clone());
         let cursor = content.cursor.clone().filter(|_| with_cursor);
-        Some(Shot::new(pixels.width, pixels.height, move |rect, into| {
+        Some(ScreenSnapshot::new(pixels.width, pixels.height, move |rect, into| {
             let (buffer, cursor) = (&*pixels, cursor.as_ref());
             PanelImage { refresh, beam, buffer, read_rows: &read_rows, cursor }.read(rect, into);
             true
@@ -108,15 +108,15 @@ impl Panel {
         frame: FrameId,
         buffer: Option<Buffer>,
         cursor: Option<CursorPlane>,
-        refresh: Refresh,
-    ) -> Option<Scanned> {
+        refresh: RecordedRefresh,
+    ) -> Option<PanelBuffer> {
         self.finish(refresh.time);
         let old = self.content.take();
-        let (buffer, replaced) = match (buffer.map(Scanned::from), old) {
+        let (buffer, replaced) = match (buffer.map(PanelBuffer::from), old) {
             (Some(new), old) => (Some(new), old.map(|content| content.buffer)),
             (None, old) => (old.map(|content| content.buffer), None),
         };
-        self.content = buffer.map(|buffer| Content {
+        self.content = buffer.map(|buffer| PanelContent {
             buffer,
             cursor,
             frame,
@@ -124,13 +124,13 @@ impl Panel {
             is_unsettled: false,
             read_rows: Vec::new(),
         });
-        self.tell_change();
+        self.notify_change();
         replaced
     }
 
     /// Writes into the buffer on screen at `now`, in the refresh `current`. Returns how much of it this refresh
     /// shows; the rest is shown after [`settle`](Self::settle). `None` on a dark panel.
-    pub fn write(&mut self, write: FrontWrite, current: Refresh, now: Instant) -> Option<Written> {
+    pub fn write(&mut self, write: FrontWrite, current: RecordedRefresh, now: Instant) -> Option<BeamPosition> {
         let content = self.content.as_ref()?;
         if content.first.sequence < current.sequence {
             self.finish(current.time);
@@ -142,16 +142,16 @@ impl Panel {
         content.is_unsettled = true;
         content.keep_rows_read(write.rect, read);
         content.overwrite(write.rect, &write.pixels);
-        self.tell_change();
+        self.notify_change();
         Some(match read - write.rect.y {
-            ..=0 => Written::Ahead,
-            rows if rows < write.rect.height => Written::Torn,
-            _ => Written::Behind,
+            ..=0 => BeamPosition::Ahead,
+            rows if rows < write.rect.height => BeamPosition::Torn,
+            _ => BeamPosition::Behind,
         })
     }
 
     /// Records the pixels that the beam read in `rect` in `refresh`, which is the current refresh or has just ended.
-    pub fn scanned(&mut self, rect: PixelRect, pixels: &[u32], refresh: Refresh) {
+    pub fn scanned(&mut self, rect: PixelRect, pixels: &[u32], refresh: RecordedRefresh) {
         let Some(content) = &self.content else { return };
         if content.first.sequence > refresh.sequence || content.shows(rect, pixels) {
             return;
@@ -166,17 +166,17 @@ impl Panel {
         }
         content.is_unsettled = true;
         content.overwrite(rect, pixels);
-        self.tell_change();
+        self.notify_change();
     }
 
     /// The refresh in which the image was rewritten, if there are watches to be told that it stays.
-    pub fn unsettled(&self) -> Option<Refresh> {
+    pub fn unsettled(&self) -> Option<RecordedRefresh> {
         let content = self.content.as_ref().filter(|content| content.is_unsettled && self.is_watched())?;
         Some(content.first)
     }
 
     /// The refresh in which the image was rewritten is over: tells the watches that it stays.
-    pub fn stay(&mut self) {
+    pub fn notify_image_stays(&mut self) {
         let Some(content) = &mut self.content else { return };
         content.is_unsettled = false;
         let image = content.image(self.beam);
@@ -186,30 +186,30 @@ impl Panel {
     }
 
     /// Tells the watches that the content of a refresh is unknown.
-    pub fn unproven(&mut self) {
+    pub fn notify_image_unproven(&mut self) {
         for (_, watch) in &mut self.watches {
             watch.image_unproven();
         }
     }
 
     /// Starts the refresh after a torn one: all rows are read again.
-    pub fn settle(&mut self, refresh: Refresh) {
+    pub fn settle(&mut self, refresh: RecordedRefresh) {
         self.finish(refresh.time);
         if let Some(content) = &mut self.content {
             content.first = refresh;
             content.read_rows.clear();
         }
-        self.tell_change();
+        self.notify_change();
     }
 
     /// Goes dark at `now` and returns the buffer.
-    pub fn darken(&mut self, now: Instant) -> Option<Scanned> {
+    pub fn darken(&mut self, now: Instant) -> Option<PanelBuffer> {
         self.finish(now);
         self.content.take().map(|content| content.buffer)
     }
 
     /// Adds a watch, which gets the image on screen at once.
-    pub fn add_watch(&mut self, mut watch: Box<dyn Watch>) -> WatchId {
+    pub fn add_watch(&mut self, mut watch: Box<dyn PanelWatch>) -> WatchId {
         if let Some(image) = self.image() {
             watch.image_changed(&image);
         }
@@ -229,7 +229,7 @@ impl Panel {
         true
     }
 
-    fn tell_change(&mut self) {
+    fn notify_change(&mut self) {
         let Some(content) = &self.content else { return };
         let image = content.image(self.beam);
         for (_, watch) in &mut self.watches {
@@ -247,7 +247,7 @@ impl Panel {
     }
 }
 
-impl Content {
+impl PanelContent {
     fn pixels(&self) -> &PixelBuffer {
         self.buffer.pixels.get()
     }
@@ -257,8 +257,8 @@ impl Content {
         PanelImage { refresh: self.first, beam, buffer, read_rows, cursor: self.cursor.as_ref() }
     }
 
-    fn shown_until(&self, until: Instant) -> Shown {
-        Shown { first: self.first, until, frame: self.frame }
+    fn shown_until(&self, until: Instant) -> ScreenTime {
+        ScreenTime { first: self.first, until, frame: self.frame }
     }
 
     /// Saves the old pixels of the rows of `rect` that are among the first `read` rows of the panel.

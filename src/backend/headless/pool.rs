@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use super::pixels::{Pixels, Scanned};
+use super::pixels::{PanelBuffer, SharedPixels};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 use upbeat_record::faults::{self, Fault};
 
@@ -21,7 +21,7 @@ const MOST_READ: usize = 2;
 /// For how many frames after the last snapshot the extra buffers are kept: ten seconds at 60 Hz.
 const KEPT: u64 = 600;
 
-enum Place {
+enum PoolSlotState {
     /// In the pool; `None` until its memory is first needed.
     Free(Option<PixelBuffer>),
     /// Lent to the compositor.
@@ -32,20 +32,20 @@ enum Place {
     Read(Arc<PixelBuffer>),
 }
 
-struct Slot {
+struct PoolSlot {
     id: usize,
     /// The number of the composed frame whose pixels it holds; `None`: unknown.
     content: Option<u64>,
-    place: Place,
+    place: PoolSlotState,
 }
 
 /// The pool of one output in one mode.
 pub struct BufferPool {
-    slots: Vec<Slot>,
+    slots: Vec<PoolSlot>,
     /// The number of buffers without snapshots.
     count: usize,
     /// The number of composed frames when a snapshot was last in use.
-    read: u64,
+    last_read: u64,
     width: i32,
     height: i32,
     /// The number of frames composed in this pool.
@@ -57,7 +57,7 @@ pub struct BufferPool {
 impl BufferPool {
     /// A pool of `count` buffers of one size. Their memory is allocated when it is first needed.
     pub fn new(count: usize, width: i32, height: i32) -> Self {
-        let mut pool = BufferPool { slots: Vec::new(), count, read: 0, width, height, composed: 0, next_id: 0 };
+        let mut pool = BufferPool { slots: Vec::new(), count, last_read: 0, width, height, composed: 0, next_id: 0 };
         pool.reset(count, width, height);
         pool
     }
@@ -67,20 +67,24 @@ impl BufferPool {
         let first = self.next_id;
         self.next_id += count;
         self.slots.clear();
-        self.slots.extend((first..self.next_id).map(|id| Slot { id, content: None, place: Place::Free(None) }));
-        (self.count, self.read) = (count, 0);
+        self.slots.extend((first..self.next_id).map(|id| PoolSlot {
+            id,
+            content: None,
+            place: PoolSlotState::Free(None),
+        }));
+        (self.count, self.last_read) = (count, 0);
         (self.width, self.height, self.composed) = (width, height, 0);
     }
 
     /// Lends the free buffer with the newest content, since it needs the least repainting.
     pub fn acquire(&mut self) -> Option<Buffer> {
         let (width, height, composed) = (self.width, self.height, self.composed);
-        self.take_back_read();
+        self.reclaim_read_buffers();
         let memory = faults::check(Fault::Buffer).inspect_err(|error| tracing::warn!(%error, "there is no buffer"));
         memory.ok()?;
-        let free = self.slots.iter_mut().filter(|slot| matches!(slot.place, Place::Free(_)));
+        let free = self.slots.iter_mut().filter(|slot| matches!(slot.place, PoolSlotState::Free(_)));
         let slot = free.max_by_key(|slot| slot.content)?;
-        let Place::Free(pixels) = std::mem::replace(&mut slot.place, Place::Lent) else { return None };
+        let PoolSlotState::Free(pixels) = std::mem::replace(&mut slot.place, PoolSlotState::Lent) else { return None };
         let age = slot.content.map_or(0, |content| u32::try_from(composed - content + 1).unwrap_or(0));
         let pixels = pixels.unwrap_or_else(|| PixelBuffer::new(width, height));
         Some(Buffer { storage: BufferStorage::Memory(pixels), age, slot: slot.id })
@@ -91,7 +95,7 @@ impl BufferPool {
         let BufferStorage::Memory(pixels) = &buffer.storage else { return false };
         let whole = usize::try_from(self.width).unwrap_or(0) * usize::try_from(self.height).unwrap_or(0);
         (pixels.width, pixels.height, pixels.pixels.len()) == (self.width, self.height, whole)
-            && self.slots.iter().any(|slot| slot.id == buffer.slot && matches!(slot.place, Place::Lent))
+            && self.slots.iter().any(|slot| slot.id == buffer.slot && matches!(slot.place, PoolSlotState::Lent))
     }
 
     /// The compositor submitted a frame that it composed into slot `id`.
@@ -100,10 +104,10 @@ impl BufferPool {
         let number = self.composed;
         if let Some(slot) = self.slot(id) {
             slot.content = Some(number);
-            slot.place = Place::Held;
+            slot.place = PoolSlotState::Held;
         }
-        if self.slots.len() > self.count && number > self.read + KEPT {
-            let free = self.slots.iter().enumerate().filter(|(_, slot)| matches!(slot.place, Place::Free(_)));
+        if self.slots.len() > self.count && number > self.last_read + KEPT {
+            let free = self.slots.iter().enumerate().filter(|(_, slot)| matches!(slot.place, PoolSlotState::Free(_)));
             let oldest = free.min_by_key(|(_, slot)| slot.content).map(|(place, _)| place);
             oldest.into_iter().for_each(|place| _ = self.slots.swap_remove(place));
         }
@@ -124,16 +128,16 @@ impl BufferPool {
     }
 
     /// Takes a buffer back from the panel.
-    pub fn unscanned(&mut self, Scanned { slot, pixels }: Scanned) {
+    pub fn retire_scanned(&mut self, PanelBuffer { slot, pixels }: PanelBuffer) {
         let own = match pixels {
-            Pixels::Own(own) => Ok(own),
-            Pixels::Shared(shared) => Arc::try_unwrap(shared),
+            SharedPixels::Own(own) => Ok(own),
+            SharedPixels::Shared(shared) => Arc::try_unwrap(shared),
         };
         match own {
             Ok(own) => self.retire(Buffer { storage: BufferStorage::Memory(own), age: 0, slot }),
             Err(read) => {
                 if let Some(slot) = self.slot(slot) {
-                    slot.place = Place::Read(read);
+                    slot.place = PoolSlotState::Read(read);
                 }
             }
         }
@@ -142,25 +146,29 @@ impl BufferPool {
     /// Frees the buffers whose snapshots are gone. If then no buffer is free, an extra buffer is added: if the read
     /// buffer got new memory instead, each frame would have to be repainted wholly. At the limit of extra buffers a
     /// read buffer gets new memory all the same.
-    fn take_back_read(&mut self) {
-        if self.slots.iter().any(|slot| matches!(slot.place, Place::Read(_))) {
-            self.read = self.composed;
+    fn reclaim_read_buffers(&mut self) {
+        if self.slots.iter().any(|slot| matches!(slot.place, PoolSlotState::Read(_))) {
+            self.last_read = self.composed;
         }
         for slot in &mut self.slots {
-            slot.place = match std::mem::replace(&mut slot.place, Place::Lent) {
-                Place::Read(read) => Arc::try_unwrap(read).map_or_else(Place::Read, |own| Place::Free(Some(own))),
+            slot.place = match std::mem::replace(&mut slot.place, PoolSlotState::Lent) {
+                PoolSlotState::Read(read) => {
+                    Arc::try_unwrap(read).map_or_else(PoolSlotState::Read, |own| PoolSlotState::Free(Some(own)))
+                }
                 place => place,
             };
         }
-        if self.slots.iter().any(|slot| matches!(slot.place, Place::Free(_))) {
+        if self.slots.iter().any(|slot| matches!(slot.place, PoolSlotState::Free(_))) {
             return;
         }
-        let Some(read) = self.slots.iter().position(|slot| matches!(slot.place, Place::Read(_))) else { return };
+        let Some(read) = self.slots.iter().position(|slot| matches!(slot.place, PoolSlotState::Read(_))) else {
+            return;
+        };
         if self.slots.len() < self.count + MOST_READ {
-            self.slots.push(Slot { id: self.next_id, content: None, place: Place::Free(None) });
+            self.slots.push(PoolSlot { id: self.next_id, content: None, place: PoolSlotState::Free(None) });
             self.next_id += 1;
         } else if let Some(slot) = self.slots.get_mut(read) {
-            (slot.place, slot.content) = (Place::Free(None), None);
+            (slot.place, slot.content) = (PoolSlotState::Free(None), None);
         }
     }
 
@@ -172,15 +180,15 @@ impl BufferPool {
     fn put_back(&mut self, buffer: Buffer, content_known: bool) {
         let BufferStorage::Memory(pixels) = buffer.storage else { return };
         let fits = (pixels.width, pixels.height) == (self.width, self.height);
-        if let Some(slot) = self.slot(buffer.slot).filter(|slot| !matches!(slot.place, Place::Free(_))) {
-            slot.place = Place::Free(fits.then_some(pixels));
+        if let Some(slot) = self.slot(buffer.slot).filter(|slot| !matches!(slot.place, PoolSlotState::Free(_))) {
+            slot.place = PoolSlotState::Free(fits.then_some(pixels));
             if !(content_known && fits) {
                 slot.content = None;
             }
         }
     }
 
-    fn slot(&mut self, id: usize) -> Option<&mut Slot> {
+    fn slot(&mut self, id: usize) -> Option<&mut PoolSlot> {
         self.slots.iter_mut().find(|slot| slot.id == id)
     }
 }
@@ -208,12 +216,12 @@ mod tests {
                 reads.pop_front();
             }
             if let Some((slot, pixels)) = screen.replace((slot, pixels)) {
-                pool.unscanned(Scanned { slot, pixels: Pixels::Shared(pixels) });
+                pool.retire_scanned(PanelBuffer { slot, pixels: SharedPixels::Shared(pixels) });
             }
         }
         drop(reads);
         if let Some((slot, pixels)) = screen {
-            pool.unscanned(Scanned { slot, pixels: Pixels::Shared(pixels) });
+            pool.retire_scanned(PanelBuffer { slot, pixels: SharedPixels::Shared(pixels) });
         }
         whole
     }
@@ -229,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_for_ever_holds_nobody_up_and_when_nobody_reads_the_buffers_go() {
+    fn endless_snapshots_never_block_and_extra_buffers_are_freed_afterwards() {
         let mut pool = BufferPool::new(3, 4, 2);
         compose(&mut pool, 100, 50);
         assert_eq!(pool.slots.len(), 3 + MOST_READ);

@@ -7,12 +7,12 @@
 //! ```
 
 use super::blanking;
-use crate::backend::{Beam, Mode, ScanDirection};
+use crate::backend::{Beam, ScanDirection, VideoMode};
 use upbeat_timing::time::Span;
 
 /// The scan of `mode` when its shortest refresh interval is `shortest`.
-pub fn scan(mode: Mode, shortest: Span) -> Beam {
-    let mode = Mode { refresh: shortest.as_millihertz(), ..mode };
+pub fn scan(mode: VideoMode, shortest: Span) -> Beam {
+    let mode = VideoMode { refresh: shortest.as_millihertz(), ..mode };
     let active = (shortest - blanking::vertical_blanking(mode)).max(Span::from_nanos(1));
     Beam { width: mode.width, height: mode.height, direction: ScanDirection::Down, active }
 }
@@ -23,9 +23,9 @@ mod tests {
     use upbeat_timing::time::Instant;
 
     #[test]
-    fn it_reads_rows_in_the_active_part_only() {
+    fn rows_are_scanned_in_the_active_part_only() {
         // 1125 lines at 60 Hz, 1080 of them visible: 14.815 µs a line.
-        let mode = Mode { width: 1920, height: 1080, refresh: 60_000 };
+        let mode = VideoMode { width: 1920, height: 1080, refresh: 60_000 };
         let beam = scan(mode, mode.interval());
         let vblank = Instant::from_nanos(7_000_000);
         assert_eq!(beam.line_start(vblank, 540).since(vblank).as_nanos() / 1_000, 8_000);

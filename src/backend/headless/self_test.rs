@@ -17,10 +17,10 @@ use std::rc::Rc;
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::{HeadlessBackend, HeadlessError, HeadlessOutput, OutputOptions};
-use crate::backend::{Change, Display, DisplayEvent, FrameId, Mode, Plan};
+use crate::backend::{Display, DisplayEvent, FrameId, FramePlan, PlanChange, VideoMode};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, SimulatedClock, Span};
 
-const MODE: Mode = Mode { width: 64, height: 64, refresh: 60_000 };
+const MODE: VideoMode = VideoMode { width: 64, height: 64, refresh: 60_000 };
 /// How far from the deadline frames are completed.
 const OFFSET: Span = Span::from_micros(100);
 /// Rounds of each of the four cases.
@@ -28,7 +28,7 @@ const ROUNDS: u64 = 8;
 
 /// The event that completes the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Last {
+pub enum CompletingEvent {
     /// Submit returns; rendering was done before.
     Submit,
     /// The fence signals; submit returned long before.
@@ -38,7 +38,7 @@ pub enum Last {
 /// One frame of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    pub last: Last,
+    pub last: CompletingEvent,
     /// When the frame was meant to be complete, relative to `submit_by`.
     pub planned: Span,
     /// Clock readings before and after the completing event, relative to `submit_by`: on a busy machine they differ.
@@ -49,7 +49,7 @@ pub struct Trial {
 
 /// The conclusion from a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TrialVerdict {
     /// The frame was complete in time and shown, or late and not shown.
     Honest,
     /// The frame was shown too early, or missed although it was complete.
@@ -59,14 +59,14 @@ pub enum Verdict {
 }
 
 impl Trial {
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> TrialVerdict {
         let (before, after) = self.completed;
         let expected = match (after <= Span::ZERO, before > Span::ZERO) {
             (true, _) => true,
             (_, true) => false,
-            _ => return Verdict::Undecided,
+            _ => return TrialVerdict::Undecided,
         };
-        if self.hit == Some(expected) { Verdict::Honest } else { Verdict::Wrong }
+        if self.hit == Some(expected) { TrialVerdict::Honest } else { TrialVerdict::Wrong }
     }
 }
 
@@ -81,13 +81,13 @@ impl SelfTestReport {
     /// Whether no trial was wrong, and for either completing event both a hit and a miss were seen.
     pub fn passed(&self) -> bool {
         let seen = |last, hit| {
-            self.trials.iter().any(|t| t.last == last && t.verdict() == Verdict::Honest && t.hit == Some(hit))
+            self.trials.iter().any(|t| t.last == last && t.verdict() == TrialVerdict::Honest && t.hit == Some(hit))
         };
         let both = |last| seen(last, true) && seen(last, false);
-        both(Last::Submit) && both(Last::Fence) && self.count(Verdict::Wrong) == 0
+        both(CompletingEvent::Submit) && both(CompletingEvent::Fence) && self.count(TrialVerdict::Wrong) == 0
     }
 
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: TrialVerdict) -> usize {
         self.trials.iter().filter(|trial| trial.verdict() == verdict).count()
     }
 }
@@ -96,7 +96,7 @@ impl fmt::Display for SelfTestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let passed = if self.passed() { "honest" } else { "NOT SHOWN TO BE HONEST" };
         writeln!(f, "virtual display, submit lead {}: {passed}", self.submit_lead)?;
-        for (last, name) in [(Last::Submit, "submit"), (Last::Fence, "fence")] {
+        for (last, name) in [(CompletingEvent::Submit, "submit"), (CompletingEvent::Fence, "fence")] {
             for planned in [-OFFSET, OFFSET] {
                 let trials = || self.trials.iter().filter(|trial| trial.last == last && trial.planned == planned);
                 let hits = trials().filter(|trial| trial.hit == Some(true)).count();
@@ -105,7 +105,7 @@ impl fmt::Display for SelfTestReport {
                 writeln!(f, "  {name} {offset} {shift} submit_by: {hits} of {} hit", trials().count())?;
             }
         }
-        let (wrong, undecided) = (self.count(Verdict::Wrong), self.count(Verdict::Undecided));
+        let (wrong, undecided) = (self.count(TrialVerdict::Wrong), self.count(TrialVerdict::Undecided));
         write!(f, "  {wrong} wrong, {undecided} undecided (stopped by the machine across the deadline)")
     }
 }
@@ -137,10 +137,10 @@ fn run(clock: Rc<dyn Clock>, wait_until: impl Fn(Instant)) -> Result<SelfTestRep
     let mut backend = HeadlessBackend::with_clock(clock.clone())?;
     let output = backend.add_output("SELF-TEST", MODE, OutputOptions::default())?;
     let submit_lead = output.capabilities().submit_lead;
-    let mut bench = Bench { clock, wait_until, output, submit_lead, frame: 0 };
+    let mut bench = SelfTestBench { clock, wait_until, output, submit_lead, frame: 0 };
     let mut trials = Vec::new();
     for _ in 0..ROUNDS {
-        for last in [Last::Submit, Last::Fence] {
+        for last in [CompletingEvent::Submit, CompletingEvent::Fence] {
             for planned in [-OFFSET, OFFSET] {
                 trials.push(bench.trial(last, planned)?);
             }
@@ -149,7 +149,7 @@ fn run(clock: Rc<dyn Clock>, wait_until: impl Fn(Instant)) -> Result<SelfTestRep
     Ok(SelfTestReport { submit_lead, trials })
 }
 
-struct Bench<W> {
+struct SelfTestBench<W> {
     clock: Rc<dyn Clock>,
     wait_until: W,
     output: HeadlessOutput,
@@ -157,8 +157,8 @@ struct Bench<W> {
     frame: u64,
 }
 
-impl<W: Fn(Instant)> Bench<W> {
-    fn trial(&mut self, last: Last, planned: Span) -> Result<Trial, HeadlessError> {
+impl<W: Fn(Instant)> SelfTestBench<W> {
+    fn trial(&mut self, last: CompletingEvent, planned: Span) -> Result<Trial, HeadlessError> {
         let interval = MODE.interval();
         let now = self.clock.now();
         // Take the vblank after the next, so that the whole wait lies before it.
@@ -169,11 +169,11 @@ impl<W: Fn(Instant)> Bench<W> {
         let fence = eventfd(0, EventfdFlags::CLOEXEC)?;
         let other_end = fence.as_fd().try_clone_to_owned().map_err(|_| rustix::io::Errno::MFILE)?;
         let completed = match last {
-            Last::Submit => {
+            CompletingEvent::Submit => {
                 (self.wait_until)(submit_by + planned);
                 self.timed(submit_by, |bench| bench.submit(None))
             }
-            Last::Fence => {
+            CompletingEvent::Fence => {
                 self.submit(Some(fence));
                 (self.wait_until)(submit_by + planned);
                 self.timed(submit_by, |bench| {
@@ -201,8 +201,8 @@ impl<W: Fn(Instant)> Bench<W> {
     fn submit(&mut self, in_fence: Option<OwnedFd>) -> bool {
         let Some(buffer) = self.output.acquire() else { return false };
         self.frame += 1;
-        let change = Change::Compose { buffer, damage: Vec::new() };
-        let plan = Plan { in_fence, ..Plan::plain(FrameId(self.frame), change) };
+        let change = PlanChange::Compose { buffer, damage: Vec::new() };
+        let plan = FramePlan { in_fence, ..FramePlan::plain(FrameId(self.frame), change) };
         self.output.submit(plan).is_ok()
     }
 
@@ -239,20 +239,21 @@ mod tests {
     fn the_real_clock_shows_nothing_dishonest() {
         let report = self_test().expect("a report");
         println!("{report}");
-        assert!(report.trials.iter().all(|trial| trial.verdict() != Verdict::Wrong), "{report}");
+        assert!(report.trials.iter().all(|trial| trial.verdict() != TrialVerdict::Wrong), "{report}");
     }
 
     #[test]
     fn a_display_that_flatters_would_be_found_out() {
         let trial = |offset, hit| {
             let planned = Span::from_micros(offset);
-            Trial { last: Last::Submit, planned, completed: (planned, planned + Span::from_micros(3)), hit }.verdict()
+            Trial { last: CompletingEvent::Submit, planned, completed: (planned, planned + Span::from_micros(3)), hit }
+                .verdict()
         };
-        assert_eq!(trial(-100, Some(true)), Verdict::Honest);
-        assert_eq!(trial(100, Some(false)), Verdict::Honest);
-        assert_eq!(trial(100, Some(true)), Verdict::Wrong);
-        assert_eq!(trial(-100, Some(false)), Verdict::Wrong);
-        assert_eq!(trial(-100, None), Verdict::Wrong);
-        assert_eq!(trial(-2, Some(false)), Verdict::Undecided);
+        assert_eq!(trial(-100, Some(true)), TrialVerdict::Honest);
+        assert_eq!(trial(100, Some(false)), TrialVerdict::Honest);
+        assert_eq!(trial(100, Some(true)), TrialVerdict::Wrong);
+        assert_eq!(trial(-100, Some(false)), TrialVerdict::Wrong);
+        assert_eq!(trial(-100, None), TrialVerdict::Wrong);
+        assert_eq!(trial(-2, Some(false)), TrialVerdict::Undecided);
     }
 }

@@ -12,9 +12,9 @@ use wayland_client::{Connection, DispatchError, EventQueue};
 use super::NestedError;
 use super::event::{ParentEvent, WindowId};
 use super::output::NestedOutput;
-use super::parent::Parent;
-use super::window::Window;
-use super::wire::Wire;
+use super::parent::ParentState;
+use super::parent_socket::ParentSocket;
+use super::window::ParentToplevel;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// A connection to another compositor.
@@ -22,9 +22,9 @@ use upbeat_timing::time::{Clock, MonotonicClock};
 /// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has work to do, and never while the parent
 /// sends nothing and no frame waits. A duplicate of it can be a level-triggered `calloop` source.
 pub struct NestedBackend {
-    queue: EventQueue<Parent>,
-    parent: Parent,
-    wire: Rc<Wire>,
+    queue: EventQueue<ParentState>,
+    parent: ParentState,
+    wire: Rc<ParentSocket>,
     last_window: u32,
 }
 
@@ -36,8 +36,8 @@ impl NestedBackend {
             let variable = std::env::var_os("WAYLAND_DISPLAY").map_or("not set".to_owned(), |name| format!("{name:?}"));
             NestedError::Connect { variable, source }
         })?;
-        let (globals, mut queue) = registry_queue_init::<Parent>(&connection).map_err(NestedError::Registry)?;
-        let mut parent = Parent::bind(&globals, &queue.handle())?;
+        let (globals, mut queue) = registry_queue_init::<ParentState>(&connection).map_err(NestedError::Registry)?;
+        let mut parent = ParentState::bind(&globals, &queue.handle())?;
         // Wait for the events of the clock, the outputs and the seat.
         queue.roundtrip(&mut parent).map_err(|error| lost(&connection, &error.into()))?;
         if parent.clock.is_none() {
@@ -45,7 +45,7 @@ impl NestedBackend {
                 "the parent does not report when frames are shown: refreshes are guessed from its callbacks"
             );
         }
-        let wire = Rc::new(Wire::new(connection)?);
+        let wire = Rc::new(ParentSocket::new(connection)?);
         Ok(NestedBackend { queue, parent, wire, last_window: 0 })
     }
 
@@ -56,7 +56,7 @@ impl NestedBackend {
         let handle = self.queue.handle();
         let objects = self.parent.make_window(id, &format!("Upbeat – {name}"), &handle);
         let refresh = self.parent.refresh();
-        let window = Window::new(id, objects, self.wire.clone(), handle, size, refresh)?;
+        let window = ParentToplevel::new(id, objects, self.wire.clone(), handle, size, refresh)?;
         window.surface().commit();
         let window = Rc::new(RefCell::new(window));
         self.parent.windows.push(window.clone());
@@ -72,7 +72,7 @@ impl NestedBackend {
     pub fn dispatch(&mut self) -> Result<(), NestedError> {
         let read = self.read();
         let now = MonotonicClock.now();
-        if self.wire.has_rung(now) {
+        if self.wire.has_expired(now) {
             let next = self.parent.windows.iter().filter_map(|window| window.borrow_mut().expire(now)).min();
             self.wire.wake_at(next);
         }
@@ -100,7 +100,7 @@ impl NestedBackend {
 
     /// Appends the windows' events to the seat's, and removes closed windows.
     fn collect(&mut self) {
-        let Parent { windows, events, .. } = &mut self.parent;
+        let ParentState { windows, events, .. } = &mut self.parent;
         for window in windows.iter() {
             while let Some(event) = window.borrow_mut().poll_parent_event() {
                 events.push_back(event);

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_is_the_last_moment_that_could_have_had_it() {
+    fn stamp_means_the_latest_possible_time() {
         let wrap = Instant::from_nanos((u64::from(u32::MAX) + 1) * 1_000_000);
         let now = wrap + Span::from_micros(2_500);
         assert_eq!(input_time(2, now), wrap + Span::from_millis(2));

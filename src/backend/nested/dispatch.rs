@@ -25,7 +25,7 @@ use wayland_protocols::xdg::shell::client::{
 
 use super::clock::ParentClock;
 use super::event::WindowId;
-use super::parent::Parent;
+use super::parent::ParentState;
 use super::pool::BufferTag;
 use super::window::SCALE_STEPS;
 use crate::backend::FrameId;
@@ -35,16 +35,16 @@ use upbeat_timing::time::{Clock, MonotonicClock, Span};
 /// The first version of `wl_surface` with `preferred_buffer_scale`.
 const PREFERRED_SCALE_SINCE: u32 = 6;
 
-delegate_noop!(Parent: WlCompositor);
-delegate_noop!(Parent: ignore WlShm);
-delegate_noop!(Parent: WlShmPool);
-delegate_noop!(Parent: WpViewporter);
-delegate_noop!(Parent: WpViewport);
-delegate_noop!(Parent: WpFractionalScaleManagerV1);
-delegate_noop!(Parent: ZxdgDecorationManagerV1);
-delegate_noop!(Parent: ignore ZxdgToplevelDecorationV1);
+delegate_noop!(ParentState: WlCompositor);
+delegate_noop!(ParentState: ignore WlShm);
+delegate_noop!(ParentState: WlShmPool);
+delegate_noop!(ParentState: WpViewporter);
+delegate_noop!(ParentState: WpViewport);
+delegate_noop!(ParentState: WpFractionalScaleManagerV1);
+delegate_noop!(ParentState: ZxdgDecorationManagerV1);
+delegate_noop!(ParentState: ignore ZxdgToplevelDecorationV1);
 
-impl Dispatch<WlRegistry, GlobalListContents> for Parent {
+impl Dispatch<WlRegistry, GlobalListContents> for ParentState {
     fn event(
         _: &mut Self,
         _: &WlRegistry,
@@ -56,7 +56,7 @@ impl Dispatch<WlRegistry, GlobalListContents> for Parent {
     }
 }
 
-impl Dispatch<XdgWmBase, ()> for Parent {
+impl Dispatch<XdgWmBase, ()> for ParentState {
     fn event(
         _: &mut Self,
         wm_base: &XdgWmBase,
@@ -71,7 +71,7 @@ impl Dispatch<XdgWmBase, ()> for Parent {
     }
 }
 
-impl Dispatch<XdgToplevel, WindowId> for Parent {
+impl Dispatch<XdgToplevel, WindowId> for ParentState {
     fn event(
         parent: &mut Self,
         _: &XdgToplevel,
@@ -85,15 +85,15 @@ impl Dispatch<XdgToplevel, WindowId> for Parent {
                 // An array of 32-bit numbers in native byte order.
                 let suspended = (xdg_toplevel::State::Suspended as u32).to_ne_bytes();
                 let suspended = states.chunks_exact(4).any(|state| state == suspended);
-                parent.tell(*id, |window| window.propose((width, height), suspended));
+                parent.with_window(*id, |window| window.propose((width, height), suspended));
             }
-            xdg_toplevel::Event::Close => parent.tell(*id, |window| window.close()),
+            xdg_toplevel::Event::Close => parent.with_window(*id, |window| window.close()),
             _ => {}
         }
     }
 }
 
-impl Dispatch<XdgSurface, WindowId> for Parent {
+impl Dispatch<XdgSurface, WindowId> for ParentState {
     fn event(
         parent: &mut Self,
         _: &XdgSurface,
@@ -103,12 +103,12 @@ impl Dispatch<XdgSurface, WindowId> for Parent {
         _: &QueueHandle<Self>,
     ) {
         if let xdg_surface::Event::Configure { serial } = event {
-            parent.tell(*id, |window| window.configured(serial));
+            parent.with_window(*id, |window| window.configured(serial));
         }
     }
 }
 
-impl Dispatch<WlSurface, WindowId> for Parent {
+impl Dispatch<WlSurface, WindowId> for ParentState {
     fn event(
         parent: &mut Self,
         surface: &WlSurface,
@@ -120,7 +120,7 @@ impl Dispatch<WlSurface, WindowId> for Parent {
         match event {
             wl_surface::Event::Enter { output } => {
                 let Some(screen) = parent.screens.iter().find(|screen| screen.output == output) else { return };
-                parent.tell(*id, |window| {
+                parent.with_window(*id, |window| {
                     window.set_refresh(screen.refresh);
                     if surface.version() < PREFERRED_SCALE_SINCE {
                         window.rescale_whole(screen.scale * SCALE_STEPS);
@@ -129,14 +129,15 @@ impl Dispatch<WlSurface, WindowId> for Parent {
             }
             // The fractional scale, if there is one, is more precise.
             wl_surface::Event::PreferredBufferScale { factor } if surface.version() >= PREFERRED_SCALE_SINCE => {
-                parent.tell(*id, |window| window.rescale_whole(u32::try_from(factor).unwrap_or(1) * SCALE_STEPS));
+                parent
+                    .with_window(*id, |window| window.rescale_whole(u32::try_from(factor).unwrap_or(1) * SCALE_STEPS));
             }
             _ => {}
         }
     }
 }
 
-impl Dispatch<WpFractionalScaleV1, WindowId> for Parent {
+impl Dispatch<WpFractionalScaleV1, WindowId> for ParentState {
     fn event(
         parent: &mut Self,
         _: &WpFractionalScaleV1,
@@ -146,12 +147,12 @@ impl Dispatch<WpFractionalScaleV1, WindowId> for Parent {
         _: &QueueHandle<Self>,
     ) {
         if let wp_fractional_scale_v1::Event::PreferredScale { scale } = event {
-            parent.tell(*id, |window| window.rescale(scale));
+            parent.with_window(*id, |window| window.rescale(scale));
         }
     }
 }
 
-impl Dispatch<WlBuffer, BufferTag> for Parent {
+impl Dispatch<WlBuffer, BufferTag> for ParentState {
     fn event(
         parent: &mut Self,
         _: &WlBuffer,
@@ -161,12 +162,12 @@ impl Dispatch<WlBuffer, BufferTag> for Parent {
         _: &QueueHandle<Self>,
     ) {
         if let wl_buffer::Event::Release = event {
-            parent.tell(tag.window, |window| window.released(*tag));
+            parent.with_window(tag.window, |window| window.released(*tag));
         }
     }
 }
 
-impl Dispatch<WlCallback, (WindowId, FrameId)> for Parent {
+impl Dispatch<WlCallback, (WindowId, FrameId)> for ParentState {
     fn event(
         parent: &mut Self,
         _: &WlCallback,
@@ -176,12 +177,12 @@ impl Dispatch<WlCallback, (WindowId, FrameId)> for Parent {
         _: &QueueHandle<Self>,
     ) {
         if let wl_callback::Event::Done { .. } = event {
-            parent.tell(*id, |window| window.called_back(*frame, MonotonicClock.now()));
+            parent.with_window(*id, |window| window.called_back(*frame, MonotonicClock.now()));
         }
     }
 }
 
-impl Dispatch<WpPresentation, ()> for Parent {
+impl Dispatch<WpPresentation, ()> for ParentState {
     fn event(
         parent: &mut Self,
         _: &WpPresentation,
@@ -199,7 +200,7 @@ impl Dispatch<WpPresentation, ()> for Parent {
     }
 }
 
-impl Dispatch<WpPresentationFeedback, (WindowId, FrameId)> for Parent {
+impl Dispatch<WpPresentationFeedback, (WindowId, FrameId)> for ParentState {
     fn event(
         parent: &mut Self,
         _: &WpPresentationFeedback,
@@ -216,15 +217,16 @@ impl Dispatch<WpPresentationFeedback, (WindowId, FrameId)> for Parent {
                 // A parent without a counter sends 0; an unknown rate is 0, too.
                 let sequence = Some(join(seq_hi, seq_lo)).filter(|sequence| *sequence > 0);
                 let refresh = Span::from_nanos(i64::from(refresh));
-                parent.tell(*id, |window| window.presented(*frame, time, sequence, refresh, MonotonicClock.now()));
+                parent
+                    .with_window(*id, |window| window.presented(*frame, time, sequence, refresh, MonotonicClock.now()));
             }
-            Event::Discarded => parent.tell(*id, |window| window.discarded(*frame, MonotonicClock.now())),
+            Event::Discarded => parent.with_window(*id, |window| window.discarded(*frame, MonotonicClock.now())),
             _ => {}
         }
     }
 }
 
-impl Dispatch<WlOutput, ()> for Parent {
+impl Dispatch<WlOutput, ()> for ParentState {
     fn event(
         parent: &mut Self,
         output: &WlOutput,

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::backend::scroll::{Scroll, ScrollSource};
+use crate::backend::scroll::{ScrollAxis, ScrollSource};
 use upbeat_timing::time::Instant;
 
 /// The number of a window.
@@ -34,7 +34,7 @@ pub enum ParentEvent {
     /// A button (Linux event code) went down or up.
     Button { time: Instant, button: u32, pressed: bool },
     /// A wheel turned or a finger scrolled.
-    Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
+    Axis { time: Instant, source: ScrollSource, horizontal: ScrollAxis, vertical: ScrollAxis },
     /// A finger touched the window.
     TouchDown { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
     /// A finger moved on the window.

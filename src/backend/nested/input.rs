@@ -8,8 +8,8 @@ use wayland_client::{Connection, Dispatch, QueueHandle, WEnum};
 
 use super::clock::input_time;
 use super::event::{ParentEvent, WindowId};
-use super::parent::Parent;
-use crate::backend::scroll::{Scroll, ScrollSource};
+use super::parent::ParentState;
+use crate::backend::scroll::{ScrollAxis, ScrollSource};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 /// One step of a wheel, in 120ths.
@@ -17,30 +17,30 @@ const STEP: i32 = 120;
 
 /// The devices of the parent's seat, and their held buttons and touches.
 #[derive(Debug, Default)]
-pub(super) struct Devices {
+pub(super) struct ParentDevices {
     keyboard: Option<WlKeyboard>,
     pointer: Option<WlPointer>,
     touch: Option<WlTouch>,
     /// The window under the pointer.
-    on: Option<WindowId>,
+    pointer_window: Option<WindowId>,
     buttons: Vec<u32>,
-    scrolling: Scrolling,
+    scrolling: PendingAxis,
     /// The touching fingers, each with its window.
     fingers: Vec<(i32, WindowId)>,
 }
 
 /// Axis events that the next pointer frame completes.
 #[derive(Debug, Default)]
-struct Scrolling {
+struct PendingAxis {
     time: Option<Instant>,
     source: ScrollSource,
-    horizontal: Scroll,
-    vertical: Scroll,
+    horizontal: ScrollAxis,
+    vertical: ScrollAxis,
     is_new: bool,
 }
 
-impl Scrolling {
-    fn axis(&mut self, axis: WEnum<wl_pointer::Axis>) -> &mut Scroll {
+impl PendingAxis {
+    fn axis(&mut self, axis: WEnum<wl_pointer::Axis>) -> &mut ScrollAxis {
         self.is_new = true;
         match axis {
             WEnum::Value(wl_pointer::Axis::HorizontalScroll) => &mut self.horizontal,
@@ -49,7 +49,7 @@ impl Scrolling {
     }
 }
 
-impl Parent {
+impl ParentState {
     /// The window of a surface.
     fn window_of(&self, surface: &WlSurface) -> Option<WindowId> {
         self.windows.iter().map(|window| window.borrow()).find(|window| window.surface() == surface).map(|it| it.id())
@@ -61,7 +61,7 @@ impl Parent {
     }
 
     fn pointer_at(&mut self, time: Instant, x: f64, y: f64) {
-        if let Some(window) = self.devices.on {
+        if let Some(window) = self.devices.pointer_window {
             let (x, y) = self.place(window, x, y);
             self.events.push_back(ParentEvent::PointerMoved { time, window, x, y });
         }
@@ -84,7 +84,7 @@ impl Parent {
     fn pointer_frame(&mut self) {
         let scrolling = std::mem::take(&mut self.devices.scrolling);
         if scrolling.is_new {
-            let Scrolling { time, source, horizontal, vertical, .. } = scrolling;
+            let PendingAxis { time, source, horizontal, vertical, .. } = scrolling;
             let time = time.unwrap_or_else(|| MonotonicClock.now());
             self.events.push_back(ParentEvent::Axis { time, source, horizontal, vertical });
         }
@@ -103,7 +103,7 @@ fn at(stamp: u32) -> Instant {
     input_time(stamp, MonotonicClock.now())
 }
 
-impl Dispatch<WlSeat, ()> for Parent {
+impl Dispatch<WlSeat, ()> for ParentState {
     fn event(
         parent: &mut Self,
         seat: &WlSeat,
@@ -147,7 +147,7 @@ impl Dispatch<WlSeat, ()> for Parent {
     }
 }
 
-impl Dispatch<WlKeyboard, ()> for Parent {
+impl Dispatch<WlKeyboard, ()> for ParentState {
     fn event(
         parent: &mut Self,
         _: &WlKeyboard,
@@ -179,7 +179,7 @@ impl Dispatch<WlKeyboard, ()> for Parent {
     }
 }
 
-impl Dispatch<WlPointer, ()> for Parent {
+impl Dispatch<WlPointer, ()> for ParentState {
     fn event(
         parent: &mut Self,
         pointer: &WlPointer,
@@ -193,11 +193,11 @@ impl Dispatch<WlPointer, ()> for Parent {
             Event::Enter { serial, surface, surface_x, surface_y } => {
                 // Hide the parent's cursor, since we draw our own.
                 pointer.set_cursor(serial, None, 0, 0);
-                parent.devices.on = parent.window_of(&surface);
+                parent.devices.pointer_window = parent.window_of(&surface);
                 parent.pointer_at(MonotonicClock.now(), surface_x, surface_y);
             }
             Event::Leave { .. } => {
-                parent.devices.on = None;
+                parent.devices.pointer_window = None;
                 parent.release_buttons(MonotonicClock.now());
             }
             Event::Motion { time, surface_x, surface_y } => parent.pointer_at(at(time), surface_x, surface_y),
@@ -239,7 +239,7 @@ impl Dispatch<WlPointer, ()> for Parent {
     }
 }
 
-impl Dispatch<WlTouch, ()> for Parent {
+impl Dispatch<WlTouch, ()> for ParentState {
     fn event(parent: &mut Self, _: &WlTouch, event: wl_touch::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         use wl_touch::Event;
         match event {

@@ -4,21 +4,21 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::event::WindowId;
-use super::frames::DEPTH;
-use super::window::Window;
+use super::frame_states::DEPTH;
+use super::window::ParentToplevel;
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, FramePlan, PixelBuffer, SubmitError, VideoMode,
 };
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 /// An output that is a window in the parent.
 pub struct NestedOutput {
     name: String,
-    window: Rc<RefCell<Window>>,
+    window: Rc<RefCell<ParentToplevel>>,
 }
 
 impl NestedOutput {
-    pub(super) fn new(name: String, window: Rc<RefCell<Window>>) -> Self {
+    pub(super) fn new(name: String, window: Rc<RefCell<ParentToplevel>>) -> Self {
         NestedOutput { name, window }
     }
 
@@ -38,7 +38,7 @@ impl Display for NestedOutput {
         &self.name
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self) -> VideoMode {
         self.window.borrow().mode()
     }
 
@@ -62,7 +62,7 @@ impl Display for NestedOutput {
         self.window.borrow_mut().release(buffer);
     }
 
-    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
+    fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         let mut window = self.window.borrow_mut();
         if let Err(error) = window.test(&plan) {
             return Err((error, plan));

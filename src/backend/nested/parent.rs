@@ -18,14 +18,14 @@ use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 use super::NestedError;
 use super::clock::ParentClock;
 use super::event::{ParentEvent, WindowId};
-use super::input::Devices;
-use super::window::{Objects, Window};
+use super::input::ParentDevices;
+use super::window::{ParentToplevel, ToplevelObjects};
 
 /// The assumed rate if the parent states none, in millihertz.
 const USUAL_REFRESH: u32 = 60_000;
 
 /// The bound globals of the parent.
-pub(super) struct Globals {
+pub(super) struct ParentGlobals {
     compositor: WlCompositor,
     shm: WlShm,
     wm_base: XdgWmBase,
@@ -38,7 +38,7 @@ pub(super) struct Globals {
 
 /// One output of the parent.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(super) struct ParentScreen {
     pub output: WlOutput,
     /// Refresh rate in millihertz; 0 if unknown.
     pub refresh: u32,
@@ -47,20 +47,20 @@ pub(super) struct Screen {
 }
 
 /// All state that the parent's events change.
-pub(super) struct Parent {
-    pub globals: Globals,
+pub(super) struct ParentState {
+    pub globals: ParentGlobals,
     /// The clock of its presentation times; `None` if it has none, or one that cannot be read here.
     pub clock: Option<ParentClock>,
-    pub screens: Vec<Screen>,
-    pub windows: Vec<Rc<RefCell<Window>>>,
-    pub devices: Devices,
+    pub screens: Vec<ParentScreen>,
+    pub windows: Vec<Rc<RefCell<ParentToplevel>>>,
+    pub devices: ParentDevices,
     pub events: VecDeque<ParentEvent>,
 }
 
-impl Parent {
+impl ParentState {
     /// Binds the required globals, and the optional globals that exist.
-    pub(super) fn bind(list: &GlobalList, handle: &QueueHandle<Parent>) -> Result<Self, NestedError> {
-        let globals = Globals {
+    pub(super) fn bind(list: &GlobalList, handle: &QueueHandle<ParentState>) -> Result<Self, NestedError> {
+        let globals = ParentGlobals {
             compositor: require(list, handle, 4..=6)?,
             shm: require(list, handle, 1..=1)?,
             wm_base: require(list, handle, 1..=6)?,
@@ -74,24 +74,24 @@ impl Parent {
         let outputs = list.contents().clone_list().into_iter();
         let outputs = outputs.filter(|global| global.interface == WlOutput::interface().name);
         let screens = outputs
-            .map(|global| Screen {
+            .map(|global| ParentScreen {
                 output: list.registry().bind(global.name, global.version.min(4), handle, ()),
                 refresh: 0,
                 scale: 1,
             })
             .collect();
-        Ok(Parent {
+        Ok(ParentState {
             globals,
             clock: None,
             screens,
             windows: Vec::new(),
-            devices: Devices::default(),
+            devices: ParentDevices::default(),
             events: VecDeque::new(),
         })
     }
 
     /// Creates the objects of a window with this title.
-    pub(super) fn make_window(&self, id: WindowId, title: &str, handle: &QueueHandle<Parent>) -> Objects {
+    pub(super) fn make_window(&self, id: WindowId, title: &str, handle: &QueueHandle<ParentState>) -> ToplevelObjects {
         let globals = &self.globals;
         let surface = globals.compositor.create_surface(handle, id);
         let xdg_surface = globals.wm_base.get_xdg_surface(&surface, handle, id);
@@ -107,7 +107,7 @@ impl Parent {
         // Without a viewport we cannot draw at a fractional scale, so do not ask for it.
         let fractional = globals.fractional_scale.as_ref().filter(|_| viewport.is_some());
         let fractional = fractional.map(|manager| manager.get_fractional_scale(&surface, handle, id));
-        Objects {
+        ToplevelObjects {
             surface,
             xdg_surface,
             toplevel,
@@ -120,12 +120,12 @@ impl Parent {
     }
 
     /// The window with this id.
-    pub(super) fn window(&self, id: WindowId) -> Option<&Rc<RefCell<Window>>> {
+    pub(super) fn window(&self, id: WindowId) -> Option<&Rc<RefCell<ParentToplevel>>> {
         self.windows.iter().find(|window| window.borrow().id() == id)
     }
 
     /// Calls `say` with the window of this id, if it exists.
-    pub(super) fn tell(&self, id: WindowId, say: impl FnOnce(&mut Window)) {
+    pub(super) fn with_window(&self, id: WindowId, say: impl FnOnce(&mut ParentToplevel)) {
         if let Some(window) = self.window(id) {
             say(&mut window.borrow_mut());
         }
@@ -139,12 +139,12 @@ impl Parent {
 
 fn require<I>(
     list: &GlobalList,
-    handle: &QueueHandle<Parent>,
+    handle: &QueueHandle<ParentState>,
     versions: std::ops::RangeInclusive<u32>,
 ) -> Result<I, NestedError>
 where
     I: Proxy + 'static,
-    Parent: Dispatch<I, ()>,
+    ParentState: Dispatch<I, ()>,
 {
     let least = *versions.start();
     list.bind(handle, versions, ()).map_err(|_| NestedError::Missing { interface: I::interface().name, least })

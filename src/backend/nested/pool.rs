@@ -13,8 +13,8 @@ use wayland_client::QueueHandle;
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm};
 
 use super::event::WindowId;
-use super::parent::Parent;
-use super::stale::Stale;
+use super::parent::ParentState;
+use super::stale_region::StaleRegion;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use upbeat_client::memory::SharedMemory;
 
@@ -30,48 +30,48 @@ pub(super) struct BufferTag {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct NestedBufferSlot {
     buffer: WlBuffer,
     memory: SharedMemory,
     /// The parent may read it.
     held: bool,
-    stale: Stale,
+    stale: StaleRegion,
 }
 
 /// The buffers of one window in one size.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct NestedBufferPool {
     number: u32,
     size: (i32, i32),
-    slots: Vec<Slot>,
+    slots: Vec<NestedBufferSlot>,
     /// `None` while it is lent to the compositor.
     canvas: Option<PixelBuffer>,
     /// The canvas holds the newest composed frame.
     is_known: bool,
 }
 
-impl Pool {
+impl NestedBufferPool {
     /// Buffers of `size` pixels, the `number`-th pool of `window`. Fails when there is no memory.
     pub(super) fn new(
         window: WindowId,
         number: u32,
         size: (i32, i32),
         shm: &WlShm,
-        handle: &QueueHandle<Parent>,
+        handle: &QueueHandle<ParentState>,
     ) -> rustix::io::Result<Self> {
         let (width, height) = size;
         let pixels = width as usize * height as usize;
-        let slot = |index: usize| -> rustix::io::Result<Slot> {
+        let slot = |index: usize| -> rustix::io::Result<NestedBufferSlot> {
             let memory = SharedMemory::new("upbeat-output", pixels)?;
             let bytes = i32::try_from(memory.bytes()).map_err(|_| rustix::io::Errno::OVERFLOW)?;
             let pool = shm.create_pool(memory.file().as_fd(), bytes, handle, ());
             let tag = BufferTag { window, pool: number, slot: index };
             let buffer = pool.create_buffer(0, width, height, width * 4, wl_shm::Format::Xrgb8888, handle, tag);
             pool.destroy();
-            Ok(Slot { buffer, memory, held: false, stale: Stale::All })
+            Ok(NestedBufferSlot { buffer, memory, held: false, stale: StaleRegion::All })
         };
         let slots = (0..SLOTS).map(slot).collect::<Result<_, _>>()?;
-        Ok(Pool { number, size, slots, canvas: Some(PixelBuffer::new(width, height)), is_known: false })
+        Ok(NestedBufferPool { number, size, slots, canvas: Some(PixelBuffer::new(width, height)), is_known: false })
     }
 
     /// Lends the canvas, if a buffer is free for its next frame.
@@ -113,7 +113,7 @@ impl Pool {
             if known {
                 slot.stale.add(damage);
             } else {
-                slot.stale = Stale::All;
+                slot.stale = StaleRegion::All;
             }
         }
         let index = self.free();
@@ -130,7 +130,7 @@ impl Pool {
         let index = self.free()?;
         let slot = self.slots.get_mut(index)?;
         slot.memory.pixels_mut().fill(0);
-        slot.stale = Stale::All;
+        slot.stale = StaleRegion::All;
         slot.held = true;
         Some(&slot.buffer)
     }
@@ -139,8 +139,8 @@ impl Pool {
     fn free(&self) -> Option<usize> {
         let free = self.slots.iter().enumerate().filter(|(_, slot)| !slot.held);
         free.min_by_key(|(_, slot)| match &slot.stale {
-            Stale::All => usize::MAX,
-            Stale::Parts(parts) => parts.len(),
+            StaleRegion::All => usize::MAX,
+            StaleRegion::Parts(parts) => parts.len(),
         })
         .map(|(index, _)| index)
     }
@@ -171,7 +171,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for NestedBufferPool {
     fn drop(&mut self) {
         for slot in &self.slots {
             slot.buffer.destroy();

@@ -14,13 +14,13 @@ use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1
 use wayland_protocols::xdg::shell::client::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
 
 use super::event::{ParentEvent, WindowId};
-use super::frames::{DEPTH, Frames, Go};
-use super::lead::{Lead, Shown};
-use super::parent::Parent;
-use super::pool::{BufferTag, Pool};
-use super::wire::Wire;
+use super::frame_states::{CommitDecision, DEPTH, NestedFrames};
+use super::parent::ParentState;
+use super::parent_socket::ParentSocket;
+use super::pool::{BufferTag, NestedBufferPool};
+use super::submit_lead::{LearnedLead, PresentedSample};
 use crate::backend::{
-    Buffer, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
+    Buffer, DisplayEvent, FrameId, FramePlan, LossReason, PixelBuffer, PixelRect, PlanChange, SubmitError, VideoMode,
 };
 pub(super) use shape::SCALE_STEPS;
 use shape::physical;
@@ -28,7 +28,7 @@ use upbeat_timing::time::{Instant, Span};
 
 /// The window's objects in the parent. Objects of optional protocols may be missing.
 #[derive(Debug)]
-pub(super) struct Objects {
+pub(super) struct ToplevelObjects {
     pub surface: WlSurface,
     pub xdg_surface: XdgSurface,
     pub toplevel: XdgToplevel,
@@ -41,33 +41,33 @@ pub(super) struct Objects {
 
 /// A frame in flight; its picture is in the buffer `slot`.
 #[derive(Debug)]
-struct Taken {
+struct NestedFrameBuffer {
     frame: FrameId,
     slot: usize,
     damage: Vec<PixelRect>,
     /// The expected start of the refresh that it was made for.
-    meant: Instant,
+    target: Instant,
     /// The buffer was committed to the parent.
     is_committed: bool,
 }
 
-pub(super) struct Window {
+pub(super) struct ParentToplevel {
     id: WindowId,
-    objects: Objects,
-    wire: Rc<Wire>,
-    handle: QueueHandle<Parent>,
+    objects: ToplevelObjects,
+    wire: Rc<ParentSocket>,
+    handle: QueueHandle<ParentState>,
     /// Size in the parent's logical pixels.
     logical: (i32, i32),
     /// Physical pixels per 120 logical pixels.
     scale: u32,
     /// Refresh rate in millihertz.
     refresh: u32,
-    pool: Pool,
+    pool: NestedBufferPool,
     pools: u32,
-    frames: Frames,
-    lead: Lead,
+    frames: NestedFrames,
+    lead: LearnedLead,
     /// Frames in flight, the oldest first.
-    taken: VecDeque<Taken>,
+    in_flight: VecDeque<NestedFrameBuffer>,
     /// The slot of the buffer on screen.
     shown: Option<usize>,
     is_on: bool,
@@ -80,19 +80,19 @@ pub(super) struct Window {
     events: VecDeque<ParentEvent>,
 }
 
-impl Window {
+impl ParentToplevel {
     /// A window of `size` logical pixels. It shows no frame until the parent has [configured](Self::configured) it.
     pub(super) fn new(
         id: WindowId,
-        objects: Objects,
-        wire: Rc<Wire>,
-        handle: QueueHandle<Parent>,
+        objects: ToplevelObjects,
+        wire: Rc<ParentSocket>,
+        handle: QueueHandle<ParentState>,
         size: (i32, i32),
         refresh: u32,
     ) -> rustix::io::Result<Self> {
-        let pool = Pool::new(id, 0, size, &objects.shm, &handle)?;
-        let frames = Frames::new(objects.presentation.is_some());
-        Ok(Window {
+        let pool = NestedBufferPool::new(id, 0, size, &objects.shm, &handle)?;
+        let frames = NestedFrames::new(objects.presentation.is_some());
+        Ok(ParentToplevel {
             id,
             objects,
             wire,
@@ -103,8 +103,8 @@ impl Window {
             pool,
             pools: 0,
             frames,
-            lead: Lead::default(),
-            taken: VecDeque::with_capacity(DEPTH),
+            lead: LearnedLead::default(),
+            in_flight: VecDeque::with_capacity(DEPTH),
             shown: None,
             is_on: true,
             is_closed: false,
@@ -143,9 +143,9 @@ impl Window {
         f64::from(self.scale) / f64::from(SCALE_STEPS)
     }
 
-    pub(super) fn mode(&self) -> Mode {
+    pub(super) fn mode(&self) -> VideoMode {
         let (width, height) = physical(self.logical, self.scale);
-        Mode { width, height, refresh: self.refresh }
+        VideoMode { width, height, refresh: self.refresh }
     }
 
     /// Converts a position on the surface to physical pixels of the output.
@@ -154,7 +154,7 @@ impl Window {
     }
 }
 
-impl Window {
+impl ParentToplevel {
     pub(super) fn acquire(&mut self) -> Option<Buffer> {
         self.pool.acquire()
     }
@@ -164,37 +164,43 @@ impl Window {
     }
 
     /// Whether `plan` would be accepted.
-    pub(super) fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+    pub(super) fn test(&self, plan: &FramePlan) -> Result<(), SubmitError> {
         if !self.is_on || self.is_closed {
             return Err(SubmitError::Off);
         }
         match &plan.change {
-            Change::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
+            PlanChange::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
                 Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"))
             }
-            Change::Compose { .. } if plan.in_fence.is_some() => {
+            PlanChange::Compose { .. } if plan.in_fence.is_some() => {
                 Err(SubmitError::Unsupported("shared memory cannot wait for a fence"))
             }
-            Change::Compose { .. } => self.frames.test(),
-            Change::Planes => Err(SubmitError::Unsupported("a window has no planes")),
-            Change::FrontRectangle { .. } => Err(SubmitError::Unsupported("a window has no front buffer")),
+            PlanChange::Compose { .. } => self.frames.test(),
+            PlanChange::Planes => Err(SubmitError::Unsupported("a window has no planes")),
+            PlanChange::FrontRectangle { .. } => Err(SubmitError::Unsupported("a window has no front buffer")),
         }
     }
 
     /// Takes a plan that was [tested](Self::test).
-    pub(super) fn submit(&mut self, plan: Plan, now: Instant) {
-        let Change::Compose { buffer, damage } = plan.change else { return };
+    pub(super) fn submit(&mut self, plan: FramePlan, now: Instant) {
+        let PlanChange::Compose { buffer, damage } = plan.change else { return };
         let Some(slot) = self.pool.compose(buffer, &damage) else {
             // `acquire` found a free buffer, and only this function uses buffers up.
             tracing::error!(window = self.id.0, "no buffer is free: the parent has not released any");
             self.frames.report(DisplayEvent::Lost { frame: plan.frame, reason: LossReason::Device });
             return;
         };
-        self.taken.push_back(Taken { frame: plan.frame, slot, damage, meant: plan.present, is_committed: false });
-        if self.frames.submit(plan.frame, now) == Go::Commit {
+        self.in_flight.push_back(NestedFrameBuffer {
+            frame: plan.frame,
+            slot,
+            damage,
+            target: plan.present,
+            is_committed: false,
+        });
+        if self.frames.submit(plan.frame, now) == CommitDecision::Commit {
             self.commit(plan.frame);
         }
-        self.watch();
+        self.arm_timeout();
     }
 
     /// Commits the held frame, if it is time.
@@ -202,11 +208,11 @@ impl Window {
         if let Some(frame) = self.frames.release(now) {
             self.commit(frame);
         }
-        self.watch();
+        self.arm_timeout();
     }
 
     /// Arms the timer for the time at which an answer of the parent is overdue.
-    fn watch(&self) {
+    fn arm_timeout(&self) {
         if let Some(deadline) = self.frames.deadline() {
             self.wire.wake_by(deadline);
         }
@@ -214,7 +220,7 @@ impl Window {
 
     /// Commits a frame in flight to the parent.
     fn commit(&mut self, frame: FrameId) {
-        let Some(taken) = self.taken.iter_mut().find(|taken| taken.frame == frame) else { return };
+        let Some(taken) = self.in_flight.iter_mut().find(|taken| taken.frame == frame) else { return };
         taken.is_committed = true;
         let Some(buffer) = self.pool.buffer(taken.slot) else { return };
         let surface = &self.objects.surface;
@@ -251,7 +257,7 @@ impl Window {
     /// Forgets lost frames. A held frame was never committed, so the parent will not release its buffer.
     fn forget_lost(&mut self) {
         let (frames, pool) = (&self.frames, &mut self.pool);
-        self.taken.retain(|taken| {
+        self.in_flight.retain(|taken| {
             let is_lost = !frames.has(taken.frame);
             if is_lost && !taken.is_committed {
                 pool.give_back(taken.slot);
@@ -268,7 +274,7 @@ impl Window {
         self.frames.called_back(frame, now);
         self.forget_lost();
         self.release_held(now);
-        self.tell_visibility();
+        self.report_visibility();
     }
 
     /// The parent has shown `frame` at `time`, in its refresh `sequence`; `refresh` is its interval.
@@ -282,26 +288,26 @@ impl Window {
     ) {
         let had_feedback = self.has_feedback();
         let committed = self.frames.presented(frame, time, sequence);
-        self.tell_feedback(had_feedback);
+        self.log_feedback_change(had_feedback);
         let Some(committed) = committed else { return };
         if refresh > Span::ZERO {
             self.set_refresh(refresh.to_millihertz());
         }
         let interval = self.mode().interval();
-        let meant = self.taken.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.meant);
+        let meant = self.in_flight.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.target);
         tracing::debug!(frame = frame.0, distance = %(meant - committed), late = %(time - meant), said = %(now - time), lead = %self.lead.get(), "shown");
-        if self.lead.observe(Shown { meant, committed, shown: time }, interval) {
+        if self.lead.observe(PresentedSample { target: meant, committed, shown: time }, interval) {
             tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent needs its frames this long before the refresh");
             self.frames.report(DisplayEvent::Changed);
         }
         self.note_shown(frame);
         self.forget_lost();
         self.release_held(now);
-        self.tell_visibility();
+        self.report_visibility();
     }
 
     fn note_shown(&mut self, frame: FrameId) {
-        if let Some(taken) = self.taken.iter().find(|taken| taken.frame == frame) {
+        if let Some(taken) = self.in_flight.iter().find(|taken| taken.frame == frame) {
             self.shown = Some(taken.slot);
         }
     }
@@ -309,7 +315,7 @@ impl Window {
     pub(super) fn discarded(&mut self, frame: FrameId, now: Instant) {
         let had_feedback = self.has_feedback();
         self.frames.discarded(frame);
-        self.tell_feedback(had_feedback);
+        self.log_feedback_change(had_feedback);
         self.forget_lost();
         self.release_held(now);
     }
@@ -322,13 +328,13 @@ impl Window {
     pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
         let had_feedback = self.has_feedback();
         self.frames.expire(now);
-        self.tell_feedback(had_feedback);
+        self.log_feedback_change(had_feedback);
         self.forget_lost();
-        self.tell_visibility();
+        self.report_visibility();
         self.frames.deadline()
     }
 
-    fn tell_feedback(&self, before: bool) {
+    fn log_feedback_change(&self, before: bool) {
         match (before, self.has_feedback()) {
             (true, false) => tracing::warn!(
                 "the parent does not report when frames are shown: refreshes are guessed from its callbacks until it does"
@@ -368,7 +374,7 @@ impl Window {
         self.events.pop_front()
     }
 
-    fn tell_visibility(&mut self) {
+    fn report_visibility(&mut self) {
         let window = self.id;
         match self.frames.take_visibility() {
             Some(true) => self.events.push_back(ParentEvent::Visible { window }),
@@ -378,7 +384,7 @@ impl Window {
     }
 }
 
-impl Drop for Objects {
+impl Drop for ToplevelObjects {
     fn drop(&mut self) {
         if let Some(viewport) = self.viewport.take() {
             viewport.destroy();

@@ -16,14 +16,14 @@ use x11rb::protocol::{Event, shm};
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-use super::clockwork::Clockwork;
-use super::input::{self, Devices};
+use super::input::{self, KeyRepeatFilter};
 use super::output::X11Output;
-use super::touch::{Fingers, Phase};
-use super::transport::{Names, Sharing, Transport};
-use super::window::Window;
+use super::tick_timer::TickTimer;
+use super::touch::{TouchPhase, TouchPoints};
+use super::transport::{ShmSupport, Transport, X11WindowIds};
+use super::window::X11Window;
 use super::{X11Error, refresh, touch};
-use crate::backend::Mode;
+use crate::backend::VideoMode;
 use crate::backend::nested::{ParentEvent, WindowId};
 use crate::backend::timer::Timer;
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
@@ -46,18 +46,18 @@ x11rb::atom_manager! {
 /// event, or a frame's tick has come.
 pub struct X11Backend {
     connection: Rc<RustConnection>,
-    sharing: Sharing,
+    sharing: ShmSupport,
     screen: Screen,
     /// The screen's refresh rate, in mHz.
     refresh: u32,
     atoms: Atoms,
-    windows: Vec<Rc<RefCell<Window>>>,
-    devices: Devices,
+    windows: Vec<Rc<RefCell<X11Window>>>,
+    devices: KeyRepeatFilter,
     /// The server supports touch events.
-    speaks_touch: bool,
-    fingers: Fingers,
+    has_touch: bool,
+    fingers: TouchPoints,
     events: VecDeque<ParentEvent>,
-    clockwork: Rc<Clockwork>,
+    clockwork: Rc<TickTimer>,
     epoll: OwnedFd,
     last_window: u32,
 }
@@ -89,17 +89,17 @@ impl X11Backend {
         let hertz = f64::from(refresh) / 1_000.0;
         tracing::warn!(hertz, "an X server does not report when frames are shown: refreshes are software vsync");
         Ok(X11Backend {
-            sharing: Sharing::ask(&connection),
-            speaks_touch: touch::is_known(&connection),
+            sharing: ShmSupport::ask(&connection),
+            has_touch: touch::is_known(&connection),
             connection,
             screen,
             refresh,
             atoms,
             windows: Vec::new(),
-            devices: Devices::default(),
-            fingers: Fingers::default(),
+            devices: KeyRepeatFilter::default(),
+            fingers: TouchPoints::default(),
             events: VecDeque::new(),
-            clockwork: Rc::new(Clockwork::new(timer)),
+            clockwork: Rc::new(TickTimer::new(timer)),
             epoll,
             last_window: 0,
         })
@@ -111,15 +111,15 @@ impl X11Backend {
         self.last_window += 1;
         let names = self.create(&format!("Upbeat – {name}"), (width as u16, height as u16))?;
         let id = WindowId(self.last_window);
-        let mode = Mode { width, height, refresh: self.refresh };
+        let mode = VideoMode { width, height, refresh: self.refresh };
         let transport = Transport::new(self.connection.clone(), names, self.sharing.clone());
-        let window = Window::new(id, names, transport, mode, MonotonicClock.now());
+        let window = X11Window::new(id, names, transport, mode, MonotonicClock.now());
         let window = Rc::new(RefCell::new(window));
         self.windows.push(window.clone());
         Ok(X11Output::new(name.to_owned(), window, self.clockwork.clone()))
     }
 
-    fn create(&self, title: &str, (width, height): (u16, u16)) -> Result<Names, X11Error> {
+    fn create(&self, title: &str, (width, height): (u16, u16)) -> Result<X11WindowIds, X11Error> {
         let (connection, screen, atoms) = (&self.connection, &self.screen, &self.atoms);
         let (window, context) = (connection.generate_id()?, connection.generate_id()?);
         let heard = EventMask::KEY_PRESS
@@ -143,29 +143,29 @@ impl X11Backend {
         connection.change_property8(mode, window, AtomEnum::WM_CLASS, AtomEnum::STRING, b"upbeat\0upbeat\0")?;
         let protocols = [atoms.WM_DELETE_WINDOW];
         connection.change_property32(mode, window, atoms.WM_PROTOCOLS, AtomEnum::ATOM, &protocols)?;
-        if self.speaks_touch {
+        if self.has_touch {
             touch::listen(connection, window)?;
         }
         connection.map_window(window)?;
         connection.flush()?;
-        Ok(Names { window, context, depth })
+        Ok(X11WindowIds { window, context, depth })
     }
 
     /// Reads the server's events, and reports the frames whose tick has come. On an error the server is gone.
     pub fn dispatch(&mut self) -> Result<(), X11Error> {
         let now = MonotonicClock.now();
         self.windows.iter().for_each(|window| window.borrow_mut().tick(now));
-        self.clockwork.ring_at(self.windows.iter().filter_map(|window| window.borrow().due()).min());
+        self.clockwork.arm(self.windows.iter().filter_map(|window| window.borrow().due()).min());
         while let Some(event) = self.connection.poll_for_event()? {
-            self.heard(&event, now);
+            self.handle_event(&event, now);
         }
         let events = &mut self.events;
-        self.devices.settle(|event| events.push_back(event));
+        self.devices.flush(|event| events.push_back(event));
         events.extend(self.fingers.frame(now));
         Ok(())
     }
 
-    fn heard(&mut self, event: &Event, now: Instant) {
+    fn handle_event(&mut self, event: &Event, now: Instant) {
         let events = &mut self.events;
         let tell = |event| events.push_back(event);
         match event {
@@ -174,14 +174,14 @@ impl X11Backend {
             Event::ButtonPress(press) => self.events.extend(input::button(press.detail, true, now)),
             Event::ButtonRelease(release) => self.events.extend(input::button(release.detail, false, now)),
             Event::FocusOut(_) => self.events.push_back(ParentEvent::KeyboardLeft),
-            Event::MotionNotify(motion) => self.with(motion.event, |window, events| {
+            Event::MotionNotify(motion) => self.with_window(motion.event, |window, events| {
                 events.push_back(input::moved(window.id, motion.event_x, motion.event_y, now));
             }),
-            Event::Expose(expose) if expose.count == 0 => self.with(expose.window, |window, _| window.exposed()),
-            Event::ConfigureNotify(configure) => self.with(configure.window, |window, _| {
+            Event::Expose(expose) if expose.count == 0 => self.with_window(expose.window, |window, _| window.exposed()),
+            Event::ConfigureNotify(configure) => self.with_window(configure.window, |window, _| {
                 window.resized(configure.width, configure.height);
             }),
-            Event::VisibilityNotify(change) => self.with(change.window, |window, events| {
+            Event::VisibilityNotify(change) => self.with_window(change.window, |window, events| {
                 let window = window.id;
                 events.push_back(match change.state {
                     Visibility::FULLY_OBSCURED => ParentEvent::Hidden { window },
@@ -192,16 +192,16 @@ impl X11Backend {
                 self.close(message.window);
             }
             Event::DestroyNotify(gone) => self.close(gone.window),
-            Event::XinputTouchBegin(touch) => self.touched(Phase::Begin, touch, now),
-            Event::XinputTouchUpdate(touch) => self.touched(Phase::Update, touch, now),
-            Event::XinputTouchEnd(touch) => self.touched(Phase::End, touch, now),
-            Event::ShmCompletion(read) => self.with(read.drawable, |window, _| window.completed(read.shmseg)),
-            Event::Error(error) => self.complained(error),
+            Event::XinputTouchBegin(touch) => self.touched(TouchPhase::Begin, touch, now),
+            Event::XinputTouchUpdate(touch) => self.touched(TouchPhase::Update, touch, now),
+            Event::XinputTouchEnd(touch) => self.touched(TouchPhase::End, touch, now),
+            Event::ShmCompletion(read) => self.with_window(read.drawable, |window, _| window.completed(read.shmseg)),
+            Event::Error(error) => self.handle_error(error),
             _ => {}
         }
     }
 
-    fn touched(&mut self, phase: Phase, touch: &TouchBeginEvent, now: Instant) {
+    fn touched(&mut self, phase: TouchPhase, touch: &TouchBeginEvent, now: Instant) {
         let window = self.windows.iter().find(|window| window.borrow().names.window == touch.event);
         let window = window.map(|window| window.borrow().id);
         let place = touch::place(touch);
@@ -209,16 +209,16 @@ impl X11Backend {
         self.events.extend(window.and_then(|window| fingers.touched(phase, touch.detail, window, place, now)));
     }
 
-    fn complained(&mut self, error: &x11rb::x11_utils::X11Error) {
+    fn handle_error(&mut self, error: &x11rb::x11_utils::X11Error) {
         tracing::warn!(?error, "the X server reported an error");
-        if error.extension_name.as_deref() == Some(shm::X11_EXTENSION_NAME) && self.sharing.give_up() {
+        if error.extension_name.as_deref() == Some(shm::X11_EXTENSION_NAME) && self.sharing.disable() {
             tracing::warn!("frames are sent to the X server through the connection from now on");
             self.windows.iter().for_each(|window| window.borrow_mut().exposed());
         }
     }
 
     /// Calls `act` with the window that has this X id, if it exists.
-    fn with(&mut self, name: u32, act: impl FnOnce(&mut Window, &mut VecDeque<ParentEvent>)) {
+    fn with_window(&mut self, name: u32, act: impl FnOnce(&mut X11Window, &mut VecDeque<ParentEvent>)) {
         let found = self.windows.iter().find(|window| window.borrow().names.window == name);
         if let Some(window) = found {
             act(&mut window.borrow_mut(), &mut self.events);
@@ -226,7 +226,7 @@ impl X11Backend {
     }
 
     fn close(&mut self, name: u32) {
-        self.with(name, |window, events| events.push_back(ParentEvent::Closed { window: window.id }));
+        self.with_window(name, |window, events| events.push_back(ParentEvent::Closed { window: window.id }));
         self.windows.retain(|window| window.borrow().names.window != name);
         let _ = self.connection.destroy_window(name).map(drop);
         let _ = self.connection.flush();

@@ -4,15 +4,15 @@ use upbeat_timing::time::{Instant, Span};
 
 /// Ticks at equal intervals.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grid {
+pub(super) struct SoftwareVsyncGrid {
     anchor: Instant,
     interval: Span,
 }
 
-impl Grid {
+impl SoftwareVsyncGrid {
     /// A grid with a tick at `anchor`.
     pub(super) const fn new(anchor: Instant, interval: Span) -> Self {
-        Grid { anchor, interval }
+        SoftwareVsyncGrid { anchor, interval }
     }
 
     /// The last tick at or before `now`, and its number.
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn a_frame_is_light_at_the_first_tick_after_it_was_sent() {
         let at = |millis| Instant::from_nanos(5_000_000_000) + Span::from_millis(millis);
-        let grid = Grid::new(at(0), Span::from_millis(10));
+        let grid = SoftwareVsyncGrid::new(at(0), Span::from_millis(10));
         assert_eq!(grid.next(at(0)), (at(10), 1));
         assert_eq!(grid.next(at(9)), (at(10), 1));
         assert_eq!(grid.next(at(10)), (at(20), 2));

@@ -4,7 +4,7 @@
 //! keys on their own, so both are dropped. Therefore a release is held back until the next event is known.
 
 use crate::backend::nested::{ParentEvent, WindowId};
-use crate::backend::scroll::{Scroll, ScrollSource};
+use crate::backend::scroll::{ScrollAxis, ScrollSource};
 use upbeat_timing::time::Instant;
 
 /// X key codes start at 8.
@@ -20,7 +20,7 @@ const STEP_PIXELS: f64 = 15.0;
 
 /// A released key, unless the next event shows a repeat.
 #[derive(Clone, Copy, Debug)]
-struct Released {
+struct HeldBackRelease {
     key: u8,
     /// The server's time, in milliseconds.
     stamp: u32,
@@ -29,11 +29,11 @@ struct Released {
 
 /// The state of the keyboard.
 #[derive(Debug, Default)]
-pub(super) struct Devices {
-    released: Option<Released>,
+pub(super) struct KeyRepeatFilter {
+    released: Option<HeldBackRelease>,
 }
 
-impl Devices {
+impl KeyRepeatFilter {
     /// A key went down. Calls `tell` for each resulting event.
     pub(super) fn press(&mut self, key: u8, stamp: u32, time: Instant, mut tell: impl FnMut(ParentEvent)) {
         if let Some(before) = self.released.take() {
@@ -47,12 +47,12 @@ impl Devices {
 
     /// A key went up, or is repeated.
     pub(super) fn release(&mut self, key: u8, stamp: u32, at: Instant, mut tell: impl FnMut(ParentEvent)) {
-        self.settle(&mut tell);
-        self.released = Some(Released { key, stamp, at });
+        self.flush(&mut tell);
+        self.released = Some(HeldBackRelease { key, stamp, at });
     }
 
     /// No further event has arrived, so a held-back release is final.
-    pub(super) fn settle(&mut self, mut tell: impl FnMut(ParentEvent)) {
+    pub(super) fn flush(&mut self, mut tell: impl FnMut(ParentEvent)) {
         if let Some(before) = self.released.take() {
             tell(key_event(before.key, false, before.at));
         }
@@ -80,8 +80,10 @@ pub(super) fn button(button: u8, pressed: bool, time: Instant) -> Option<ParentE
 /// Buttons 4 to 7: up, down, left, right.
 fn wheel(button: u8, time: Instant) -> ParentEvent {
     let sign = if matches!(button, 4 | 6) { -1 } else { 1 };
-    let step = Scroll { distance: f64::from(sign) * STEP_PIXELS, v120: Some(sign * STEP_V120), ..Scroll::default() };
-    let (horizontal, vertical) = if button >= 6 { (step, Scroll::default()) } else { (Scroll::default(), step) };
+    let step =
+        ScrollAxis { distance: f64::from(sign) * STEP_PIXELS, v120: Some(sign * STEP_V120), ..ScrollAxis::default() };
+    let (horizontal, vertical) =
+        if button >= 6 { (step, ScrollAxis::default()) } else { (ScrollAxis::default(), step) };
     ParentEvent::Axis { time, source: ScrollSource::Wheel, horizontal, vertical }
 }
 
@@ -96,7 +98,7 @@ mod tests {
 
     /// The key events that result from presses (`true`) and releases, each with its server time.
     fn told(events: &[(u8, bool, u32)]) -> Vec<(u32, bool)> {
-        let (mut devices, mut told) = (Devices::default(), Vec::new());
+        let (mut devices, mut told) = (KeyRepeatFilter::default(), Vec::new());
         let mut tell = |event: ParentEvent| {
             if let ParentEvent::Key { key, pressed, .. } = event {
                 told.push((key, pressed));
@@ -108,7 +110,7 @@ mod tests {
                 false => devices.release(*key, *stamp, Instant::ZERO, &mut tell),
             }
         }
-        devices.settle(&mut tell);
+        devices.flush(&mut tell);
         told
     }
 

@@ -23,11 +23,11 @@
 //! Where frames go through the connection, a server that does not read blocks us: that is not the fast path.
 
 pub mod backend;
-mod clockwork;
 mod grid;
 mod input;
 pub mod output;
 mod refresh;
+mod tick_timer;
 mod touch;
 mod transport;
 mod window;

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::clockwork::Clockwork;
-use super::window::Window;
+use super::tick_timer::TickTimer;
+use super::window::X11Window;
 use crate::backend::nested::WindowId;
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, FramePlan, PixelBuffer, SubmitError, VideoMode,
 };
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
@@ -17,12 +17,12 @@ const SUBMIT_LEAD: Span = Span::from_millis(2);
 /// An output that is a window on an X server.
 pub struct X11Output {
     name: String,
-    window: Rc<RefCell<Window>>,
-    clockwork: Rc<Clockwork>,
+    window: Rc<RefCell<X11Window>>,
+    clockwork: Rc<TickTimer>,
 }
 
 impl X11Output {
-    pub(super) fn new(name: String, window: Rc<RefCell<Window>>, clockwork: Rc<Clockwork>) -> Self {
+    pub(super) fn new(name: String, window: Rc<RefCell<X11Window>>, clockwork: Rc<TickTimer>) -> Self {
         X11Output { name, window, clockwork }
     }
 
@@ -37,7 +37,7 @@ impl Display for X11Output {
         &self.name
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self) -> VideoMode {
         self.window.borrow().mode()
     }
 
@@ -57,14 +57,14 @@ impl Display for X11Output {
         self.window.borrow_mut().release(buffer);
     }
 
-    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
+    fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         let mut window = self.window.borrow_mut();
         if let Err(error) = window.test(&plan) {
             return Err((error, plan));
         }
         window.submit(plan, MonotonicClock.now());
         if let Some(light) = window.due() {
-            self.clockwork.ring_by(light);
+            self.clockwork.arm_by(light);
         }
         Ok(())
     }

@@ -41,7 +41,7 @@ pub(super) fn place(touch: &TouchBeginEvent) -> (f64, f64) {
 
 /// The phase of a touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum TouchPhase {
     Begin,
     Update,
     End,
@@ -49,34 +49,34 @@ pub(super) enum Phase {
 
 /// The touching fingers, with the server's numbers.
 #[derive(Debug, Default)]
-pub(super) struct Fingers {
+pub(super) struct TouchPoints {
     down: Vec<Option<u32>>,
     /// An event was reported since the last frame.
-    told: bool,
+    has_events: bool,
 }
 
-impl Fingers {
+impl TouchPoints {
     /// Converts an event of touch `number`, at a position in pixels of `window`; `None` for a touch that did not
     /// begin here.
     pub fn touched(
         &mut self,
-        phase: Phase,
+        phase: TouchPhase,
         number: u32,
         window: WindowId,
         (x, y): (f64, f64),
         time: Instant,
     ) -> Option<ParentEvent> {
         let finger = match phase {
-            Phase::Begin => self.free(),
-            Phase::Update | Phase::End => self.down.iter().position(|down| *down == Some(number))?,
+            TouchPhase::Begin => self.free(),
+            TouchPhase::Update | TouchPhase::End => self.down.iter().position(|down| *down == Some(number))?,
         };
-        self.down[finger] = (phase != Phase::End).then_some(number);
-        self.told = true;
+        self.down[finger] = (phase != TouchPhase::End).then_some(number);
+        self.has_events = true;
         let finger = i32::try_from(finger).ok()?;
         Some(match phase {
-            Phase::Begin => ParentEvent::TouchDown { time, window, finger, x, y },
-            Phase::Update => ParentEvent::TouchMoved { time, window, finger, x, y },
-            Phase::End => ParentEvent::TouchUp { time, finger },
+            TouchPhase::Begin => ParentEvent::TouchDown { time, window, finger, x, y },
+            TouchPhase::Update => ParentEvent::TouchMoved { time, window, finger, x, y },
+            TouchPhase::End => ParentEvent::TouchUp { time, finger },
         })
     }
 
@@ -90,7 +90,7 @@ impl Fingers {
 
     /// Ends the group of events that were read together.
     pub fn frame(&mut self, time: Instant) -> Option<ParentEvent> {
-        std::mem::take(&mut self.told).then_some(ParentEvent::TouchFrame { time })
+        std::mem::take(&mut self.has_events).then_some(ParentEvent::TouchFrame { time })
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
     const NOW: Instant = Instant::from_nanos(7);
 
     /// The event of a touch as text: down at, moved to, lifted, or none.
-    fn told(fingers: &mut Fingers, phase: Phase, number: u32, place: (f64, f64)) -> String {
+    fn told(fingers: &mut TouchPoints, phase: TouchPhase, number: u32, place: (f64, f64)) -> String {
         match fingers.touched(phase, number, WINDOW, place, NOW) {
             Some(ParentEvent::TouchDown { finger, x, y, .. }) => format!("{finger} down at {x} {y}"),
             Some(ParentEvent::TouchMoved { finger, x, y, .. }) => format!("{finger} at {x} {y}"),
@@ -113,14 +113,14 @@ mod tests {
 
     #[test]
     fn a_finger_keeps_its_number_and_the_next_one_gets_the_lowest_that_is_free() {
-        let mut fingers = Fingers::default();
+        let mut fingers = TouchPoints::default();
         let story = [
-            told(&mut fingers, Phase::Begin, 4_000_000_001, (1.0, 2.5)),
-            told(&mut fingers, Phase::Begin, 4_000_000_002, (3.0, 4.0)),
-            told(&mut fingers, Phase::Update, 4_000_000_001, (1.5, 2.5)),
-            told(&mut fingers, Phase::End, 4_000_000_001, (1.5, 2.5)),
-            told(&mut fingers, Phase::Begin, 4_000_000_003, (9.0, 9.0)),
-            told(&mut fingers, Phase::Update, 4_000_000_002, (3.0, 5.0)),
+            told(&mut fingers, TouchPhase::Begin, 4_000_000_001, (1.0, 2.5)),
+            told(&mut fingers, TouchPhase::Begin, 4_000_000_002, (3.0, 4.0)),
+            told(&mut fingers, TouchPhase::Update, 4_000_000_001, (1.5, 2.5)),
+            told(&mut fingers, TouchPhase::End, 4_000_000_001, (1.5, 2.5)),
+            told(&mut fingers, TouchPhase::Begin, 4_000_000_003, (9.0, 9.0)),
+            told(&mut fingers, TouchPhase::Update, 4_000_000_002, (3.0, 5.0)),
         ];
         let expected = ["0 down at 1 2.5", "1 down at 3 4", "0 at 1.5 2.5", "0 up", "0 down at 9 9", "1 at 3 5"];
         assert_eq!(story, expected);
@@ -128,17 +128,17 @@ mod tests {
 
     #[test]
     fn a_touch_that_began_elsewhere_is_not_ours() {
-        let mut fingers = Fingers::default();
-        assert_eq!(told(&mut fingers, Phase::Update, 5, (0.0, 0.0)), "None");
-        assert_eq!(told(&mut fingers, Phase::End, 5, (0.0, 0.0)), "None");
+        let mut fingers = TouchPoints::default();
+        assert_eq!(told(&mut fingers, TouchPhase::Update, 5, (0.0, 0.0)), "None");
+        assert_eq!(told(&mut fingers, TouchPhase::End, 5, (0.0, 0.0)), "None");
         assert!(fingers.frame(NOW).is_none(), "no event was reported");
     }
 
     #[test]
-    fn what_is_read_at_once_is_one_frame() {
-        let mut fingers = Fingers::default();
-        fingers.touched(Phase::Begin, 1, WINDOW, (0.0, 0.0), NOW);
-        fingers.touched(Phase::Begin, 2, WINDOW, (5.0, 0.0), NOW);
+    fn events_read_together_are_one_frame() {
+        let mut fingers = TouchPoints::default();
+        fingers.touched(TouchPhase::Begin, 1, WINDOW, (0.0, 0.0), NOW);
+        fingers.touched(TouchPhase::Begin, 2, WINDOW, (5.0, 0.0), NOW);
         assert!(matches!(fingers.frame(NOW), Some(ParentEvent::TouchFrame { time: NOW })));
         assert!(fingers.frame(NOW).is_none());
     }

@@ -31,28 +31,28 @@ const BY_DESCRIPTOR: (u16, u16) = (1, 2);
 
 /// Whether the server reads our memory: tested once, and given up for all windows after an error.
 #[derive(Clone, Debug)]
-pub(super) struct Sharing(Rc<Cell<bool>>);
+pub(super) struct ShmSupport(Rc<Cell<bool>>);
 
-impl Sharing {
+impl ShmSupport {
     /// Tests it with one pixel, and blocks for the answers.
     pub fn ask(connection: &Rc<RustConnection>) -> Self {
         let shared = is_new_enough(connection).and_then(|()| {
-            let (_segment, attached) = Segment::attach(connection, (1, 1))?;
+            let (_segment, attached) = ShmSegment::attach(connection, (1, 1))?;
             attached.check().map_err(|error| error.to_string())
         });
         match &shared {
             Ok(()) => tracing::info!("the X server reads frames from shared memory"),
             Err(reason) => tracing::warn!(%reason, "frames are sent through the connection to the X server"),
         }
-        Sharing(Rc::new(Cell::new(shared.is_ok())))
+        ShmSupport(Rc::new(Cell::new(shared.is_ok())))
     }
 
-    pub fn is_on(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.0.get()
     }
 
     /// Stops sharing after an error of the server. Returns whether memory was shared until now.
-    pub fn give_up(&self) -> bool {
+    pub fn disable(&self) -> bool {
         self.0.replace(false)
     }
 }
@@ -67,7 +67,7 @@ fn is_new_enough(connection: &RustConnection) -> Result<(), String> {
 }
 
 /// Memory that the server reads, as large as a canvas.
-struct Segment {
+struct ShmSegment {
     connection: Rc<RustConnection>,
     name: Seg,
     memory: SharedMemory,
@@ -76,7 +76,7 @@ struct Segment {
     is_busy: bool,
 }
 
-impl Segment {
+impl ShmSegment {
     /// Shares memory for `size` pixels. The cookie's reply shows whether the server accepts it.
     fn attach(
         connection: &Rc<RustConnection>,
@@ -88,7 +88,7 @@ impl Segment {
         let file = memory.file().as_fd().try_clone_to_owned().map_err(|error| error.to_string())?;
         let server: &RustConnection = connection;
         let attached = server.shm_attach_fd(name, file, true).map_err(|error| error.to_string())?;
-        Ok((Segment { connection: connection.clone(), name, memory, size, is_busy: false }, attached))
+        Ok((ShmSegment { connection: connection.clone(), name, memory, size, is_busy: false }, attached))
     }
 
     /// Copies a rectangle of the canvas, which has the same size, to the same position.
@@ -102,7 +102,7 @@ impl Segment {
     }
 }
 
-impl Drop for Segment {
+impl Drop for ShmSegment {
     fn drop(&mut self) {
         // All requests with this segment precede this request, so the server has read it by then.
         let _ = self.connection.shm_detach(self.name).map(drop);
@@ -111,7 +111,7 @@ impl Drop for Segment {
 
 /// The X ids of a window.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
+pub(super) struct X11WindowIds {
     pub window: Window,
     pub context: Gcontext,
     pub depth: u8,
@@ -120,16 +120,16 @@ pub(super) struct Names {
 /// Sends the frames of one window.
 pub(super) struct Transport {
     connection: Rc<RustConnection>,
-    names: Names,
-    sharing: Sharing,
+    names: X11WindowIds,
+    sharing: ShmSupport,
     /// `None` before the first frame of this size, and where memory is not shared.
-    segment: Option<Segment>,
+    segment: Option<ShmSegment>,
     /// The pixels of the next request; kept to reuse its memory.
     bytes: Vec<u8>,
 }
 
 impl Transport {
-    pub fn new(connection: Rc<RustConnection>, names: Names, sharing: Sharing) -> Self {
+    pub fn new(connection: Rc<RustConnection>, names: X11WindowIds, sharing: ShmSupport) -> Self {
         Transport { connection, names, sharing, segment: None, bytes: Vec::new() }
     }
 
@@ -150,18 +150,18 @@ impl Transport {
 
     /// Whether a free segment for this canvas exists; attaches one if needed.
     fn has_free_segment(&mut self, canvas: &PixelBuffer) -> bool {
-        if !self.sharing.is_on() {
+        if !self.sharing.is_enabled() {
             self.segment = None;
             return false;
         }
         let size = (canvas.width, canvas.height);
         if self.segment.as_ref().is_none_or(|segment| segment.size != size) {
-            match Segment::attach(&self.connection, size) {
+            match ShmSegment::attach(&self.connection, size) {
                 // An error of the request arrives as an event.
                 Ok((segment, _)) => self.segment = Some(segment),
                 Err(reason) => {
                     tracing::warn!(%reason, "a window's frames are sent through the connection");
-                    self.sharing.give_up();
+                    self.sharing.disable();
                     self.segment = None;
                 }
             }
@@ -174,7 +174,8 @@ impl Transport {
         let Some(segment) = &mut self.segment else { return Ok(()) };
         segment.copy(canvas, rect);
         segment.is_busy = last;
-        let (whole, Names { window, context, depth }) = ((canvas.width as u16, canvas.height as u16), self.names);
+        let (whole, X11WindowIds { window, context, depth }) =
+            ((canvas.width as u16, canvas.height as u16), self.names);
         let (width, height) = (rect.width as u16, rect.height as u16);
         let (source, place) = ((rect.x as u16, rect.y as u16), (rect.x as i16, rect.y as i16));
         let put = self.connection.shm_put_image(
@@ -211,7 +212,7 @@ impl Transport {
                 self.bytes.extend(canvas.pixels[start..start + width].iter().flat_map(|pixel| pixel.to_ne_bytes()));
             }
             let (x, y, height) = (rect.x as i16, top as i16, (bottom - top) as u16);
-            let Names { window, context, depth } = self.names;
+            let X11WindowIds { window, context, depth } = self.names;
             let format = ImageFormat::Z_PIXMAP;
             let bytes = &self.bytes;
             self.connection.put_image(format, window, context, width as u16, height, x, y, 0, depth, bytes)?;
@@ -222,7 +223,7 @@ impl Transport {
 
     /// Whether the server may still be reading shared memory.
     #[cfg(test)]
-    pub fn is_read(&self) -> bool {
+    pub fn is_busy(&self) -> bool {
         self.segment.as_ref().is_some_and(|segment| segment.is_busy)
     }
 

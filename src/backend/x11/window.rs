@@ -4,23 +4,24 @@ use std::collections::VecDeque;
 
 use x11rb::protocol::shm::Seg;
 
-use super::grid::Grid;
-use super::transport::{Names, Transport};
+use super::grid::SoftwareVsyncGrid;
+use super::transport::{Transport, X11WindowIds};
 use crate::backend::nested::WindowId;
 use crate::backend::{
-    Buffer, BufferStorage, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
+    Buffer, BufferStorage, DisplayEvent, FrameId, FramePlan, LossReason, PixelBuffer, PixelRect, PlanChange,
+    SubmitError, VideoMode,
 };
 use upbeat_timing::time::Instant;
 
 /// A window on the server.
-pub(super) struct Window {
+pub(super) struct X11Window {
     pub id: WindowId,
-    pub names: Names,
+    pub names: X11WindowIds,
     transport: Transport,
     size: (i32, i32),
     /// Refresh rate in mHz.
     refresh: u32,
-    grid: Grid,
+    grid: SoftwareVsyncGrid,
     /// The newest composed frame, kept while the compositor draws the next.
     canvas: PixelBuffer,
     /// Memory for the next frame; `None` while it is lent to the compositor.
@@ -35,16 +36,16 @@ pub(super) struct Window {
     events: VecDeque<DisplayEvent>,
 }
 
-impl Window {
-    pub(super) fn new(id: WindowId, names: Names, transport: Transport, mode: Mode, now: Instant) -> Self {
+impl X11Window {
+    pub(super) fn new(id: WindowId, names: X11WindowIds, transport: Transport, mode: VideoMode, now: Instant) -> Self {
         let size = (mode.width, mode.height);
-        Window {
+        X11Window {
             id,
             names,
             transport,
             size,
             refresh: mode.refresh,
-            grid: Grid::new(now, mode.interval()),
+            grid: SoftwareVsyncGrid::new(now, mode.interval()),
             canvas: PixelBuffer::new(size.0, size.1),
             spare: Some(PixelBuffer::new(size.0, size.1)),
             is_known: false,
@@ -55,8 +56,8 @@ impl Window {
         }
     }
 
-    pub(super) const fn mode(&self) -> Mode {
-        Mode { width: self.size.0, height: self.size.1, refresh: self.refresh }
+    pub(super) const fn mode(&self) -> VideoMode {
+        VideoMode { width: self.size.0, height: self.size.1, refresh: self.refresh }
     }
 
     pub(super) fn last_tick(&self, now: Instant) -> (Instant, u64) {
@@ -102,7 +103,7 @@ impl Window {
         fits
     }
 
-    pub(super) fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+    pub(super) fn test(&self, plan: &FramePlan) -> Result<(), SubmitError> {
         if !self.on {
             return Err(SubmitError::Off);
         }
@@ -110,18 +111,18 @@ impl Window {
             return Err(SubmitError::Busy);
         }
         match &plan.change {
-            Change::Compose { buffer, .. } => match &buffer.storage {
+            PlanChange::Compose { buffer, .. } => match &buffer.storage {
                 BufferStorage::Memory(pixels) if (pixels.width, pixels.height) == self.size => Ok(()),
                 _ => Err(SubmitError::Device("the window has another size now".to_owned())),
             },
-            Change::Planes => Ok(()),
-            Change::FrontRectangle { .. } => Err(SubmitError::Unsupported("front-buffer drawing")),
+            PlanChange::Planes => Ok(()),
+            PlanChange::FrontRectangle { .. } => Err(SubmitError::Unsupported("front-buffer drawing")),
         }
     }
 
     /// Sends a frame that was [tested](Self::test).
-    pub(super) fn submit(&mut self, plan: Plan, now: Instant) {
-        if let Change::Compose { buffer, damage } = plan.change {
+    pub(super) fn submit(&mut self, plan: FramePlan, now: Instant) {
+        if let PlanChange::Compose { buffer, damage } = plan.change {
             let everything = !self.is_known;
             if self.keep(buffer) {
                 self.spare = self.spare.take().map(|new| std::mem::replace(&mut self.canvas, new));

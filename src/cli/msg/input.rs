@@ -7,7 +7,7 @@ use upbeat_record::ipc::message::input::{InputEvent, button_code, key_code};
 
 /// Whether a button or key is pressed, released or both.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(super) enum Stroke {
+pub(super) enum PressOrRelease {
     /// Press and release.
     #[default]
     Click,
@@ -18,7 +18,7 @@ pub(super) enum Stroke {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Message {
+pub(super) enum InputMessage {
     /// Put the pointer at a position (logical pixels).
     Move {
         /// Distance from the left edge.
@@ -40,7 +40,7 @@ pub(super) enum Message {
         button: String,
         /// Press, release or both.
         #[arg(value_enum, default_value_t)]
-        stroke: Stroke,
+        stroke: PressOrRelease,
     },
     /// Turn the wheel (logical pixels; 15 are one click).
     #[command(allow_negative_numbers = true)]
@@ -52,25 +52,25 @@ pub(super) enum Message {
     },
     /// Scroll with fingers on a touchpad: move DX DY (logical pixels), lift.
     #[command(subcommand)]
-    Fingers(Fingers),
+    Fingers(FingerScrollMessage),
     /// Press or release a key, or several together: Ctrl+C.
     Key {
         /// As in the configuration (A, Return, F5, Super, Page_Up), or code:N; several joined by +.
         keys: String,
         /// Press, release or both.
         #[arg(value_enum, default_value_t)]
-        stroke: Stroke,
+        stroke: PressOrRelease,
     },
     /// Touch the screen: down FINGER X Y, move FINGER X Y, up FINGER.
     #[command(subcommand)]
-    Touch(Touch),
+    Touch(TouchMessage),
     /// Use a pen on a graphics tablet: near X Y, down X Y, move X Y, up X Y, away.
     #[command(subcommand)]
-    Pen(Pen),
+    Pen(PenMessage),
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Pen {
+pub(super) enum PenMessage {
     /// Bring the pen near the tablet.
     Near {
         /// Distance from the left edge.
@@ -110,7 +110,7 @@ pub(super) enum Pen {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Fingers {
+pub(super) enum FingerScrollMessage {
     /// Move the fingers together.
     #[command(allow_negative_numbers = true)]
     Move {
@@ -124,7 +124,7 @@ pub(super) enum Fingers {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Touch {
+pub(super) enum TouchMessage {
     /// Put a finger down.
     Down {
         /// Number of the finger.
@@ -150,32 +150,32 @@ pub(super) enum Touch {
     },
 }
 
-impl Message {
+impl InputMessage {
     pub(super) fn events(self) -> anyhow::Result<Vec<InputEvent>> {
         Ok(match self {
-            Message::Move { x, y } => vec![InputEvent::PointerMove { x, y }],
-            Message::MoveBy { dx, dy } => vec![InputEvent::PointerMoveBy { dx, dy }],
-            Message::Scroll { dx, dy } => vec![InputEvent::Scroll { dx, dy }],
-            Message::Fingers(Fingers::Move { dx, dy }) => vec![InputEvent::FingersScroll { dx, dy }],
-            Message::Fingers(Fingers::Lift) => vec![InputEvent::FingersLift],
-            Message::Button { button, stroke } => {
+            InputMessage::Move { x, y } => vec![InputEvent::PointerMove { x, y }],
+            InputMessage::MoveBy { dx, dy } => vec![InputEvent::PointerMoveBy { dx, dy }],
+            InputMessage::Scroll { dx, dy } => vec![InputEvent::Scroll { dx, dy }],
+            InputMessage::Fingers(FingerScrollMessage::Move { dx, dy }) => vec![InputEvent::FingersScroll { dx, dy }],
+            InputMessage::Fingers(FingerScrollMessage::Lift) => vec![InputEvent::FingersLift],
+            InputMessage::Button { button, stroke } => {
                 let button = button_code(&button).with_context(|| {
                     format!("no button is called `{button}`: left, right, middle, side, extra or a code")
                 })?;
                 strokes(stroke, &[button], |button, pressed| InputEvent::Button { button, pressed })
             }
-            Message::Key { keys, stroke } => {
+            InputMessage::Key { keys, stroke } => {
                 let keys = keys.split('+').map(key).collect::<anyhow::Result<Vec<_>>>()?;
                 strokes(stroke, &keys, |key, pressed| InputEvent::Key { key, pressed })
             }
-            Message::Touch(Touch::Down { finger, x, y }) => vec![InputEvent::TouchDown { finger, x, y }],
-            Message::Touch(Touch::Move { finger, x, y }) => vec![InputEvent::TouchMove { finger, x, y }],
-            Message::Touch(Touch::Up { finger }) => vec![InputEvent::TouchUp { finger }],
-            Message::Pen(Pen::Near { x, y }) => vec![InputEvent::PenNear { x, y }],
-            Message::Pen(Pen::Down { x, y, pressure }) => vec![InputEvent::PenDown { x, y, pressure }],
-            Message::Pen(Pen::Move { x, y, pressure }) => vec![InputEvent::PenMove { x, y, pressure }],
-            Message::Pen(Pen::Up { x, y }) => vec![InputEvent::PenUp { x, y }],
-            Message::Pen(Pen::Away) => vec![InputEvent::PenAway],
+            InputMessage::Touch(TouchMessage::Down { finger, x, y }) => vec![InputEvent::TouchDown { finger, x, y }],
+            InputMessage::Touch(TouchMessage::Move { finger, x, y }) => vec![InputEvent::TouchMove { finger, x, y }],
+            InputMessage::Touch(TouchMessage::Up { finger }) => vec![InputEvent::TouchUp { finger }],
+            InputMessage::Pen(PenMessage::Near { x, y }) => vec![InputEvent::PenNear { x, y }],
+            InputMessage::Pen(PenMessage::Down { x, y, pressure }) => vec![InputEvent::PenDown { x, y, pressure }],
+            InputMessage::Pen(PenMessage::Move { x, y, pressure }) => vec![InputEvent::PenMove { x, y, pressure }],
+            InputMessage::Pen(PenMessage::Up { x, y }) => vec![InputEvent::PenUp { x, y }],
+            InputMessage::Pen(PenMessage::Away) => vec![InputEvent::PenAway],
         })
     }
 }
@@ -190,13 +190,13 @@ fn key(name: &str) -> anyhow::Result<u32> {
 }
 
 /// Presses all keys in the order given, and releases them in the reverse order.
-fn strokes(stroke: Stroke, codes: &[u32], event: impl Fn(u32, bool) -> InputEvent) -> Vec<InputEvent> {
+fn strokes(stroke: PressOrRelease, codes: &[u32], event: impl Fn(u32, bool) -> InputEvent) -> Vec<InputEvent> {
     let down = codes.iter().map(|code| event(*code, true));
     let up = codes.iter().rev().map(|code| event(*code, false));
     match stroke {
-        Stroke::Click => down.chain(up).collect(),
-        Stroke::Press => down.collect(),
-        Stroke::Release => up.collect(),
+        PressOrRelease::Click => down.chain(up).collect(),
+        PressOrRelease::Press => down.collect(),
+        PressOrRelease::Release => up.collect(),
     }
 }
 
@@ -206,10 +206,11 @@ mod tests {
 
     #[test]
     fn keys_held_together_go_down_in_order_and_up_in_reverse() {
-        let events = Message::Key { keys: "ctrl+c".to_owned(), stroke: Stroke::Click }.events().unwrap();
+        let events = InputMessage::Key { keys: "ctrl+c".to_owned(), stroke: PressOrRelease::Click }.events().unwrap();
         let key = |key, pressed| InputEvent::Key { key, pressed };
         assert_eq!(events, [key(29, true), key(46, true), key(46, false), key(29, false)]);
-        let wrong = Message::Key { keys: "ctrl+any".to_owned(), stroke: Stroke::Click }.events().unwrap_err();
+        let wrong =
+            InputMessage::Key { keys: "ctrl+any".to_owned(), stroke: PressOrRelease::Click }.events().unwrap_err();
         assert!(wrong.to_string().contains("`any`"), "{wrong}");
     }
 }

@@ -30,14 +30,14 @@ pub(super) fn of(response: &Response) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use upbeat_timing::pacing::Class;
+    use upbeat_timing::pacing::ClientClass;
 
     #[test]
     fn every_column_about_pacing_has_its_words() {
         for column in ["class", "slope", "asked", "paced", "budget", "cost", "cpu", "slack"] {
             assert!(WINDOWS_LEGEND.contains(column), "{column}");
         }
-        for class in [Class::Draws, Class::Gated, Class::OwnClock, Class::Queued] {
+        for class in [ClientClass::Draws, ClientClass::Gated, ClientClass::OwnClock, ClientClass::Queued] {
             assert!(WINDOWS_LEGEND.contains(class.word()), "{class}");
         }
         assert_eq!(of(&Response::Windows { windows: Vec::new() }), "", "of nothing nothing is to be said");

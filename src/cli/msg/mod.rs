@@ -13,11 +13,11 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use crate::config::OutputMode;
-use crate::shell::workspaces::Number;
-use upbeat_record::ipc::message::event::News;
+use crate::shell::workspaces::WorkspaceNumber;
+use upbeat_record::ipc::message::event::EventLine;
 use upbeat_record::ipc::message::layouts::LayoutWish;
-use upbeat_record::ipc::message::{Answer, Question, Request, Response, Target, WorkspaceOrder};
-use upbeat_record::ipc::{Client, find_socket};
+use upbeat_record::ipc::message::{OutputOrWindow, Request, RequestLine, Response, ResponseLine, WorkspaceOrder};
+use upbeat_record::ipc::{IpcClient, find_socket};
 use upbeat_timing::id::WindowId;
 use upbeat_timing::pacing::PacingWish;
 
@@ -25,7 +25,7 @@ use upbeat_timing::pacing::PacingWish;
 const MISSES_SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct MsgArguments {
     /// The session's private socket [default: that of the session this runs in].
     #[arg(long = "socket", id = "private-socket", global = true, value_name = "PATH")]
     socket: Option<PathBuf>,
@@ -35,11 +35,11 @@ pub(super) struct Arguments {
     json: bool,
 
     #[command(subcommand)]
-    message: Message,
+    message: MsgCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Message {
+enum MsgCommand {
     /// The running session's version.
     Version,
     /// All outputs: mode, pacing, budgets.
@@ -53,7 +53,7 @@ enum Message {
     /// Show a workspace (1 to 9), or put a window there.
     Workspace {
         /// Number of the workspace.
-        number: Number,
+        number: WorkspaceNumber,
         /// Name of its output [default: the window's output, or the focused one].
         #[arg(long)]
         output: Option<String>,
@@ -95,7 +95,7 @@ enum Message {
     /// One sentence for each frame that missed its refresh.
     WhyLate {
         #[command(flatten)]
-        of: Option<Of>,
+        of: Option<StatsTarget>,
         /// Print at most the newest N frames.
         #[arg(long, short = 'n', value_name = "N", default_value_t = MISSES_SHOWN)]
         limit: usize,
@@ -129,7 +129,7 @@ enum Message {
     Output(OutputMessage),
     /// Act as an input device.
     #[command(subcommand)]
-    Input(input::Message),
+    Input(input::InputMessage),
     /// Read the configuration again.
     Reload,
     /// End the session.
@@ -138,7 +138,7 @@ enum Message {
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-struct Of {
+struct StatsTarget {
     /// Of this output only.
     #[arg(long)]
     output: Option<String>,
@@ -213,20 +213,20 @@ enum OutputMessage {
     },
 }
 
-impl Arguments {
+impl MsgArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        if let Message::Schema = self.message {
+        if let MsgCommand::Schema = self.message {
             return print::schema(&schema());
         }
         let path = match self.socket {
             Some(path) => path,
             None => find_socket(|name| env::var_os(name))?,
         };
-        if let Message::Events = self.message {
-            return print::events(Client::connect(&path)?.follow()?);
+        if let MsgCommand::Events = self.message {
+            return print::events(IpcClient::connect(&path)?.subscribe()?);
         }
         let request = self.message.request()?;
-        let response = Client::connect(&path)?.ask(request)?;
+        let response = IpcClient::connect(&path)?.request(request)?;
         if self.json {
             print::json(&response)?;
         } else if response != Response::Done {
@@ -236,35 +236,35 @@ impl Arguments {
     }
 }
 
-impl Message {
+impl MsgCommand {
     fn request(self) -> anyhow::Result<Request> {
         Ok(match self {
-            Message::Version => Request::Version,
-            Message::Outputs => Request::Outputs,
-            Message::Windows => Request::Windows,
-            Message::Clients => Request::Clients,
-            Message::Workspaces => Request::Workspaces,
-            Message::Workspace { number, output, window } => {
+            MsgCommand::Version => Request::Version,
+            MsgCommand::Outputs => Request::Outputs,
+            MsgCommand::Windows => Request::Windows,
+            MsgCommand::Clients => Request::Clients,
+            MsgCommand::Workspaces => Request::Workspaces,
+            MsgCommand::Workspace { number, output, window } => {
                 Request::Workspace(WorkspaceOrder { output, number, window: window.map(WindowId) })
             }
-            Message::Events => Request::Events,
-            Message::Schema => anyhow::bail!("the schema is printed without a session"),
-            Message::Layers => Request::Layers,
-            Message::Layout { layout: None } => Request::Keyboard,
-            Message::Layout { layout: Some(layout) } => Request::SetLayout { layout },
-            Message::Act { action } => Request::Act { action: action.join(" ") },
-            Message::Focus { window } => Request::Focus { window: WindowId(window) },
-            Message::Close { window } => Request::Close { window: WindowId(window) },
-            Message::PickWindow => Request::PickWindow,
-            Message::Stats => Request::Stats,
-            Message::WhyLate { of, limit } => Request::WhyLate { target: of.and_then(Of::target), limit },
-            Message::Screenshot { file, output } => Request::Screenshot { output, path: absolute(&file)? },
-            Message::Record { file, .. } => Request::Record { path: file.map(|file| absolute(&file)).transpose()? },
-            Message::Pacing { target, pacing } => Request::SetPacing { target: pacing_target(&target), pacing },
-            Message::Output(message) => message.request(),
-            Message::Input(message) => Request::Input { events: message.events()? },
-            Message::Reload => Request::Reload,
-            Message::Quit => Request::Quit,
+            MsgCommand::Events => Request::Events,
+            MsgCommand::Schema => anyhow::bail!("the schema is printed without a session"),
+            MsgCommand::Layers => Request::Layers,
+            MsgCommand::Layout { layout: None } => Request::Keyboard,
+            MsgCommand::Layout { layout: Some(layout) } => Request::SetLayout { layout },
+            MsgCommand::Act { action } => Request::Act { action: action.join(" ") },
+            MsgCommand::Focus { window } => Request::Focus { window: WindowId(window) },
+            MsgCommand::Close { window } => Request::Close { window: WindowId(window) },
+            MsgCommand::PickWindow => Request::PickWindow,
+            MsgCommand::Stats => Request::Stats,
+            MsgCommand::WhyLate { of, limit } => Request::WhyLate { target: of.and_then(StatsTarget::target), limit },
+            MsgCommand::Screenshot { file, output } => Request::Screenshot { output, path: absolute(&file)? },
+            MsgCommand::Record { file, .. } => Request::Record { path: file.map(|file| absolute(&file)).transpose()? },
+            MsgCommand::Pacing { target, pacing } => Request::SetPacing { target: pacing_target(&target), pacing },
+            MsgCommand::Output(message) => message.request(),
+            MsgCommand::Input(message) => Request::Input { events: message.events()? },
+            MsgCommand::Reload => Request::Reload,
+            MsgCommand::Quit => Request::Quit,
         })
     }
 }
@@ -285,9 +285,9 @@ impl OutputMessage {
     }
 }
 
-impl Of {
-    fn target(self) -> Option<Target> {
-        self.output.map(Target::Output).or(self.window.map(|number| Target::Window(WindowId(number))))
+impl StatsTarget {
+    fn target(self) -> Option<OutputOrWindow> {
+        self.output.map(OutputOrWindow::Output).or(self.window.map(|number| OutputOrWindow::Window(WindowId(number))))
     }
 }
 
@@ -297,11 +297,11 @@ fn schema() -> schemars::Schema {
     #[expect(dead_code, reason = "only its schema is wanted")]
     struct Lines {
         /// A request to the session.
-        question: Question,
+        question: RequestLine,
         /// The line that answers a request.
-        answer: Answer,
+        answer: ResponseLine,
         /// An event, sent to clients that follow events.
-        news: News,
+        news: EventLine,
     }
     schemars::schema_for!(Lines)
 }
@@ -315,10 +315,10 @@ fn on_or_off(text: &str) -> Result<bool, &'static str> {
 }
 
 /// A number means a window; any other text is the name of an output.
-fn pacing_target(text: &str) -> Target {
+fn pacing_target(text: &str) -> OutputOrWindow {
     match text.parse() {
-        Ok(number) => Target::Window(WindowId(number)),
-        Err(_) => Target::Output(text.to_owned()),
+        Ok(number) => OutputOrWindow::Window(WindowId(number)),
+        Err(_) => OutputOrWindow::Output(text.to_owned()),
     }
 }
 
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_names_all_that_is_said() {
+    fn schema_has_every_message() {
         let text = serde_json::to_string(&schema()).unwrap();
         for word in ["why-late", "window-closed", "pick-window", "set-vrr", "submit_lead", "Physical pixels per"] {
             assert!(text.contains(word), "{word} is not in the schema");

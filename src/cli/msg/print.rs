@@ -5,14 +5,14 @@ use std::iter;
 use std::process::ExitCode;
 
 use super::legend;
-use super::table::Table;
-use upbeat_record::ipc::Follower;
-use upbeat_record::ipc::message::layouts::Layouts;
+use super::table::TextTable;
+use upbeat_record::ipc::EventSubscription;
+use upbeat_record::ipc::message::layouts::KeyboardLayouts;
 use upbeat_record::ipc::message::{
-    CadenceStats, ClientUse, EndedClient, Layer, Miss, Output, OutputStats, Response, Scan, Window, WindowStats,
-    Workspace,
+    CadenceStats, ClientUse, EndedClient, LayerInfo, Miss, OutputInfo, OutputStats, Response, ScanTiming, WindowInfo,
+    WindowStats, WorkspaceInfo,
 };
-use upbeat_timing::record::Summary;
+use upbeat_timing::record::DistributionSummary;
 use upbeat_timing::time::Span;
 
 /// Prints one JSON document.
@@ -36,7 +36,7 @@ pub(super) fn schema(schema: &schemars::Schema) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints each event as a line of JSON, until the session closes the connection.
-pub(super) fn events(follower: Follower) -> anyhow::Result<ExitCode> {
+pub(super) fn events(follower: EventSubscription) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     for event in follower {
         writeln!(out, "{}", escaped(&serde_json::to_string(&event?)?))?;
@@ -91,11 +91,11 @@ fn render(response: &Response) -> String {
 /// How many kinds of resources are printed for a client: the kinds in which it came closest to its limits.
 const USES_TOLD: usize = 3;
 
-fn clients_table(clients: &[ClientUse]) -> Table {
-    let mut table = Table::new(&["  pid", "program", "sandbox", " objects", "most, of what one may have"]);
+fn clients_table(clients: &[ClientUse]) -> TextTable {
+    let mut table = TextTable::new(&["  pid", "program", "sandbox", " objects", "most, of what one may have"]);
     for client in clients {
         let mut uses: Vec<_> = client.uses.iter().collect();
-        uses.sort_by(|a, b| b.part().total_cmp(&a.part()));
+        uses.sort_by(|a, b| b.fraction().total_cmp(&a.fraction()));
         let told = uses.iter().take(USES_TOLD);
         let told: Vec<_> = told.map(|one| format!("{} of {} {}", one.most_used, one.bound, one.kind)).collect();
         table.row(vec![
@@ -120,9 +120,9 @@ fn ended_text(ended: &[EndedClient], bugs: u32) -> String {
     iter::once(heading.to_owned()).chain(ended.iter().map(line)).chain(bugs).collect()
 }
 
-fn workspaces_table(workspaces: &[Workspace]) -> Table {
-    let mut table = Table::new(&["output", " workspace", "seen", "windows"]);
-    for Workspace { output, number, active, urgent, windows } in workspaces {
+fn workspaces_table(workspaces: &[WorkspaceInfo]) -> TextTable {
+    let mut table = TextTable::new(&["output", " workspace", "seen", "windows"]);
+    for WorkspaceInfo { output, number, active, urgent, windows } in workspaces {
         let windows: Vec<String> = windows.iter().map(|window| window.0.to_string()).collect();
         let seen = format!("{}{}", if *active { "yes" } else { "no" }, if *urgent { ", urgent" } else { "" });
         table.row(vec![output.clone(), number.to_string(), seen, windows.join(", ")]);
@@ -131,14 +131,14 @@ fn workspaces_table(workspaces: &[Workspace]) -> Table {
 }
 
 /// Direction and speed of the scan-out, such as `720 lines down, 22.2 µs each`.
-fn scan_text(scan: Scan) -> String {
+fn scan_text(scan: ScanTiming) -> String {
     let micros = scan.line_time.as_nanos() as f64 / 1_000.0;
     format!("{} lines {}, {micros:.1} µs each", scan.lines, scan.direction.word())
 }
 
-fn layers_table(layers: &[Layer]) -> Table {
-    let mut table = Table::new(&["namespace", "  pid", "output", "level", "at", "size"]);
-    for Layer { namespace, pid, output, level, geometry } in layers {
+fn layers_table(layers: &[LayerInfo]) -> TextTable {
+    let mut table = TextTable::new(&["namespace", "  pid", "output", "level", "at", "size"]);
+    for LayerInfo { namespace, pid, output, level, geometry } in layers {
         table.row(vec![
             printable(namespace),
             pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
@@ -151,7 +151,7 @@ fn layers_table(layers: &[Layer]) -> Table {
     table
 }
 
-fn layouts_text(keyboard: &Layouts) -> String {
+fn layouts_text(keyboard: &KeyboardLayouts) -> String {
     let line = |(number, name): (u32, &String)| {
         let used = if number == keyboard.active { "  in use" } else { "" };
         format!("{number} {}{used}\n", printable(name))
@@ -159,8 +159,8 @@ fn layouts_text(keyboard: &Layouts) -> String {
     (0..).zip(&keyboard.layouts).map(line).collect()
 }
 
-fn outputs_text(outputs: &[Output]) -> String {
-    let mut table = Table::new(&[
+fn outputs_text(outputs: &[OutputInfo]) -> String {
+    let mut table = TextTable::new(&[
         "output",
         "mode",
         "at",
@@ -202,8 +202,8 @@ fn printable(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
 }
 
-fn windows_text(windows: &[Window]) -> String {
-    let mut table = Table::new(&[
+fn windows_text(windows: &[WindowInfo]) -> String {
+    let mut table = TextTable::new(&[
         " window",
         "app",
         "output",
@@ -245,7 +245,7 @@ fn windows_text(windows: &[Window]) -> String {
     format!("{table}\n{}", reasons.collect::<String>())
 }
 
-fn state(window: &Window) -> String {
+fn state(window: &WindowInfo) -> String {
     let words = [(window.focused, "focused"), (window.urgent, "urgent"), (!window.visible, "hidden")];
     let words = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned());
     let said = window.content.iter().chain(&window.tag).map(|said| printable(said));
@@ -254,7 +254,7 @@ fn state(window: &Window) -> String {
 
 /// Two tables: how steadily frames come, and how long things take.
 fn stats_text(outputs: &[OutputStats], windows: &[WindowStats]) -> String {
-    let mut steadiness = Table::new(&[
+    let mut steadiness = TextTable::new(&[
         "",
         " fps",
         " drops/s",
@@ -265,7 +265,7 @@ fn stats_text(outputs: &[OutputStats], windows: &[WindowStats]) -> String {
         " display",
         " by choice",
     ]);
-    let mut lengths = Table::new(&["milliseconds", "", " p50", " p99", " max", " frames"]);
+    let mut lengths = TextTable::new(&["milliseconds", "", " p50", " p99", " max", " frames"]);
     for output in outputs {
         steadiness.row(cadence_row(output.output.clone(), &output.cadence));
         for (what, summary) in
@@ -302,7 +302,7 @@ fn cadence_row(name: String, cadence: &CadenceStats) -> Vec<String> {
     ]
 }
 
-fn summary_row(name: String, what: &str, summary: Option<Summary>) -> Vec<String> {
+fn summary_row(name: String, what: &str, summary: Option<DistributionSummary>) -> Vec<String> {
     vec![
         name,
         what.to_owned(),
@@ -330,29 +330,29 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use upbeat_record::ipc::message::{Frequency, Rect, Target};
+    use upbeat_record::ipc::message::{Frequency, LogicalRect, OutputOrWindow};
     use upbeat_timing::id::{ClientId, WindowId};
-    use upbeat_timing::pacing::{Class, Pacing, PacingWish};
-    use upbeat_timing::record::{Blame, Misses};
+    use upbeat_timing::pacing::{ClientClass, Pacing, PacingWish};
+    use upbeat_timing::record::{Blame, BlameCounts};
 
-    fn summary(p50: i64, p99: i64, max: i64) -> Option<Summary> {
+    fn summary(p50: i64, p99: i64, max: i64) -> Option<DistributionSummary> {
         let us = Span::from_micros;
-        Some(Summary { p50: us(p50), p99: us(p99), max: us(max), samples: 100 })
+        Some(DistributionSummary { p50: us(p50), p99: us(p99), max: us(max), samples: 100 })
     }
 
     #[test]
-    fn what_a_client_calls_itself_is_no_command_to_a_terminal() {
+    fn control_characters_in_client_names_are_not_printed() {
         let text = windows_text(&[window(1, "\u{1b}]0;owned\u{7}\u{9b}2J")]);
         assert!(!text.chars().any(|letter| letter.is_control() && letter != '\n'), "{text:?}");
         assert!(text.contains("owned"));
     }
 
     #[test]
-    fn whatever_holds_words_of_a_client_is_no_command_to_a_terminal() {
+    fn control_characters_from_clients_are_escaped_everywhere() {
         let bad = "\u{1b}]0;owned\u{7}\u{9b}2J\u{7f}";
-        let titled = Window { title: bad.to_owned(), tag: Some(bad.to_owned()), ..window(1, bad) };
+        let titled = WindowInfo { title: bad.to_owned(), tag: Some(bad.to_owned()), ..window(1, bad) };
         let miss = Miss {
-            target: Target::Window(WindowId(1)),
+            target: OutputOrWindow::Window(WindowId(1)),
             refresh: 1,
             ago: Span::ZERO,
             blame: Blame::Client,
@@ -368,8 +368,8 @@ mod tests {
         }
     }
 
-    fn window(number: u32, app_id: &str) -> Window {
-        Window {
+    fn window(number: u32, app_id: &str) -> WindowInfo {
+        WindowInfo {
             window: WindowId(number),
             client: ClientId(1),
             pid: Some(77),
@@ -377,13 +377,13 @@ mod tests {
             title: "title".to_owned(),
             tag: (number == 12).then(|| "places".to_owned()),
             content: (number == 12).then(|| "photo".to_owned()),
-            geometry: Rect::default(),
+            geometry: LogicalRect::default(),
             focused: number == 1,
             urgent: false,
             visible: number == 1,
             output: Some("HEADLESS-1".to_owned()),
             workspace: None,
-            class: Class::Draws,
+            class: ClientClass::Draws,
             slope: Some(0.98),
             wish: PacingWish::Auto,
             pacing: Pacing::JustInTime,
@@ -415,7 +415,7 @@ mod tests {
             frames: Frequency { per_second: 59.94, total: 600 },
             drops: Frequency { per_second: 0.1, total: 1 },
             hitches: Frequency { per_second: 0.1, total: 1 },
-            misses: Misses { client: 1, ..Default::default() },
+            misses: BlameCounts { client: 1, ..Default::default() },
         };
         let outputs = vec![OutputStats {
             output: "HEADLESS-1".to_owned(),
@@ -433,7 +433,7 @@ mod tests {
             commit_to_light: summary(2_100, 2_900, 19_000),
         }];
         let misses = vec![Miss {
-            target: Target::Window(WindowId(1)),
+            target: OutputOrWindow::Window(WindowId(1)),
             refresh: 1234,
             ago: Span::from_millis(1_250),
             blame: Blame::Client,

@@ -3,14 +3,14 @@
 use std::fmt;
 
 /// A table of text. A column whose heading starts with a space is right-aligned, because numbers read best that way.
-pub(super) struct Table {
+pub(super) struct TextTable {
     headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     pub(super) fn new(headings: &[&'static str]) -> Self {
-        Table { headings: headings.to_vec(), rows: Vec::new() }
+        TextTable { headings: headings.to_vec(), rows: Vec::new() }
     }
 
     /// Adds a row with one cell per heading.
@@ -19,7 +19,7 @@ impl Table {
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: usize, heading: &str| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));

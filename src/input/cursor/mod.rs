@@ -16,32 +16,32 @@ use crate::guard;
 use crate::output;
 pub use crate::scene::{CursorImage, CursorView};
 use crate::state::State;
-use theme::Theme;
+use theme::CursorShapeTheme;
 pub use theme::read_sizes;
 
 #[derive(Debug)]
-pub struct Cursor {
+pub struct SeatCursor {
     /// The cursor that the client with the pointer set.
     status: CursorImageStatus,
     /// A shape that the compositor shows instead.
     override_icon: Option<CursorIcon>,
     /// Hidden, because the last input was touch: the cursor would be in the way.
     is_away: bool,
-    theme: Theme,
+    theme: CursorShapeTheme,
 }
 
-impl Default for Cursor {
+impl Default for SeatCursor {
     fn default() -> Self {
-        Cursor {
+        SeatCursor {
             status: CursorImageStatus::default_named(),
             override_icon: None,
             is_away: false,
-            theme: Theme::default(),
+            theme: CursorShapeTheme::default(),
         }
     }
 }
 
-impl Cursor {
+impl SeatCursor {
     /// The image for an output of the given scale.
     pub fn view(&self, scale: f64) -> CursorView {
         if self.is_away {
@@ -83,20 +83,20 @@ impl Cursor {
 
 /// Switches to another cursor theme. A shape is read on a separate thread; until it is loaded, and for shapes that the
 /// theme lacks, a built-in arrow is drawn. A loaded shape requests a new frame.
-pub fn load_theme(state: &mut State, cursor: &crate::config::Cursor) {
-    let arrived =
-        listen(state).inspect_err(|error| tracing::warn!(%error, "cursor shapes appear only with the next frame"));
+pub fn load_theme(state: &mut State, cursor: &crate::config::CursorOptions) {
+    let arrived = shape_loaded_ping(state)
+        .inspect_err(|error| tracing::warn!(%error, "cursor shapes appear only with the next frame"));
     let arrived = arrived.ok();
-    state.input.cursor.theme = if *cursor == crate::config::Cursor::default() {
-        Theme::load_system(arrived)
+    state.input.cursor.theme = if *cursor == crate::config::CursorOptions::default() {
+        CursorShapeTheme::load_system(arrived)
     } else {
-        Theme::load(cursor.theme.clone(), u32::from(cursor.size), arrived)
+        CursorShapeTheme::load(cursor.theme.clone(), u32::from(cursor.size), arrived)
     };
     output::cursor_changed(state);
 }
 
 /// Makes the ping that a theme sends when a shape was read. The event source ends with the theme.
-fn listen(state: &State) -> anyhow::Result<Ping> {
+fn shape_loaded_ping(state: &State) -> anyhow::Result<Ping> {
     let (arrived, heard) = make_ping()?;
     let inserted = state.loop_handle.insert_source(heard, |(), (), state| output::cursor_changed(state));
     inserted.map_err(|error| anyhow::anyhow!("{error}"))?;
@@ -104,7 +104,7 @@ fn listen(state: &State) -> anyhow::Result<Ping> {
 }
 
 /// Hides the cursor while fingers are used, and shows it again for the pointer.
-pub(super) fn put_away(state: &mut State, is_away: bool) {
+pub(super) fn set_hidden(state: &mut State, is_away: bool) {
     if std::mem::replace(&mut state.input.cursor.is_away, is_away) != is_away {
         output::cursor_changed(state);
     }

@@ -24,31 +24,31 @@ const PICTURE: u32 = 0xfffd_0002;
 
 /// A shape in every nominal size that the theme has. Only the first image of an animation is kept, because an animated
 /// cursor would keep an idle session awake.
-type Sizes = Vec<(u32, CursorImage)>;
+type CursorSizes = Vec<(u32, CursorImage)>;
 
 /// The shapes requested so far; `None` while a shape is being read, and for ever if the theme lacks it.
-type Shapes = Arc<Mutex<HashMap<CursorIcon, Option<Sizes>>>>;
+type CursorShapes = Arc<Mutex<HashMap<CursorIcon, Option<CursorSizes>>>>;
 
 /// A cursor theme. A shape is read when it is first requested, on a separate thread: the main thread never waits for a
 /// file, and a session that shows only an arrow reads only that.
 #[derive(Debug)]
-pub struct Theme {
+pub struct CursorShapeTheme {
     /// `None`: only the built-in arrow.
     name: Option<String>,
     /// Pinged when a requested shape was read.
     arrived: Option<Ping>,
-    shapes: Shapes,
+    shapes: CursorShapes,
     size: u32,
     arrow: CursorImage,
     arrow_doubled: CursorImage,
 }
 
-impl Default for Theme {
+impl Default for CursorShapeTheme {
     fn default() -> Self {
-        Theme {
+        CursorShapeTheme {
             name: None,
             arrived: None,
-            shapes: Shapes::default(),
+            shapes: CursorShapes::default(),
             size: DEFAULT_SIZE,
             arrow: arrow::arrow(1),
             arrow_doubled: arrow::arrow(2),
@@ -56,7 +56,7 @@ impl Default for Theme {
     }
 }
 
-impl Theme {
+impl CursorShapeTheme {
     /// The system's theme, from `XCURSOR_THEME` and `XCURSOR_SIZE`. `arrived` is pinged when a shape was read.
     pub fn load_system(arrived: Option<Ping>) -> Self {
         let name = std::env::var("XCURSOR_THEME").unwrap_or_else(|_| "default".to_owned());
@@ -66,7 +66,7 @@ impl Theme {
 
     /// The theme called `name`. `size`: nominal, in logical pixels; `arrived` is pinged when a shape was read.
     pub fn load(name: String, size: u32, arrived: Option<Ping>) -> Self {
-        Theme { name: Some(name), arrived, size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() }
+        CursorShapeTheme { name: Some(name), arrived, size: size.clamp(8, MAX_SIDE / 4), ..CursorShapeTheme::default() }
     }
 
     /// The image of `icon` for an output of `scale`; the built-in arrow until it is read.
@@ -88,7 +88,7 @@ impl Theme {
     }
 }
 
-fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: Option<Ping>) {
+fn read_in_background(theme: String, icon: CursorIcon, shapes: CursorShapes, arrived: Option<Ping>) {
     let reader = std::thread::Builder::new().name("cursor theme".to_owned());
     let read = move || {
         let theme = CursorTheme::load(&theme);
@@ -104,7 +104,7 @@ fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: 
     }
 }
 
-fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<Sizes> {
+fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<CursorSizes> {
     let names = std::iter::once(icon.name()).chain(icon.alt_names().iter().copied());
     let path = names.into_iter().find_map(|name| theme.load_icon(name))?;
     // Only regular files: reading a pipe could block for ever.
@@ -113,11 +113,11 @@ fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<Sizes> {
 }
 
 /// The images of a cursor file, one of each size; `None` if it is not a cursor file, or has no usable image.
-pub fn read_sizes(bytes: &[u8]) -> Option<Sizes> {
-    if !says_that_it_is_small(bytes) {
+pub fn read_sizes(bytes: &[u8]) -> Option<CursorSizes> {
+    if !has_sane_sizes(bytes) {
         return None;
     }
-    let mut sizes = Sizes::new();
+    let mut sizes = CursorSizes::new();
     for image in xcursor::parser::parse_xcursor(bytes)? {
         let known = sizes.iter().any(|(size, _)| *size == image.size);
         if let (false, Some(cursor)) = (known, to_cursor(&image)) {
@@ -129,7 +129,7 @@ pub fn read_sizes(bytes: &[u8]) -> Option<Sizes> {
 
 /// Checks that the file has few images and none claims to be large. The parser allocates memory for each before it
 /// checks that the file has as much: up to 4 GiB.
-fn says_that_it_is_small(bytes: &[u8]) -> bool {
+fn has_sane_sizes(bytes: &[u8]) -> bool {
     let word = |at: usize| {
         let word = bytes.get(at..at.checked_add(4)?)?;
         Some(u32::from_le_bytes(word.try_into().ok()?))
@@ -173,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_says_that_it_is_large_is_refused_before_memory_is_taken() {
+    fn file_that_claims_to_be_large_is_rejected_before_allocation() {
         assert_eq!(read_sizes(&file(2, 1)).map(|sizes| sizes.len()), Some(1));
-        assert!(!says_that_it_is_small(&file(0x7fff, 1)) && !says_that_it_is_small(&file(2, u32::MAX)));
-        assert!(says_that_it_is_small(&file(2, 1)) && !says_that_it_is_small(&[0; 10]));
+        assert!(!has_sane_sizes(&file(0x7fff, 1)) && !has_sane_sizes(&file(2, u32::MAX)));
+        assert!(has_sane_sizes(&file(2, 1)) && !has_sane_sizes(&[0; 10]));
         assert_eq!(read_sizes(&file(0x7fff, 1)).map(|sizes| sizes.len()), None);
     }
 }

@@ -6,29 +6,31 @@ use input::event::gesture::{
 };
 use smithay::utils::{Logical, Point};
 
-use crate::input::Gesture;
+use crate::input::TouchpadGesture;
 
 /// `None` for events that later versions of libinput may add.
-pub(super) fn translate(event: &GestureEvent) -> Option<Gesture> {
+pub(super) fn translate(event: &GestureEvent) -> Option<TouchpadGesture> {
     let fingers = event.finger_count().unsigned_abs();
     match event {
         GestureEvent::Swipe(event) => Some(match event {
-            GestureSwipeEvent::Begin(_) => Gesture::SwipeBegin { fingers },
-            GestureSwipeEvent::Update(update) => Gesture::SwipeUpdate { delta: delta(update) },
-            GestureSwipeEvent::End(end) => Gesture::SwipeEnd { cancelled: end.cancelled() },
+            GestureSwipeEvent::Begin(_) => TouchpadGesture::SwipeBegin { fingers },
+            GestureSwipeEvent::Update(update) => TouchpadGesture::SwipeUpdate { delta: delta(update) },
+            GestureSwipeEvent::End(end) => TouchpadGesture::SwipeEnd { cancelled: end.cancelled() },
             _ => return None,
         }),
         GestureEvent::Pinch(event) => Some(match event {
-            GesturePinchEvent::Begin(_) => Gesture::PinchBegin { fingers },
-            GesturePinchEvent::Update(update) => {
-                Gesture::PinchUpdate { delta: delta(update), scale: update.scale(), rotation: update.angle_delta() }
-            }
-            GesturePinchEvent::End(end) => Gesture::PinchEnd { cancelled: end.cancelled() },
+            GesturePinchEvent::Begin(_) => TouchpadGesture::PinchBegin { fingers },
+            GesturePinchEvent::Update(update) => TouchpadGesture::PinchUpdate {
+                delta: delta(update),
+                scale: update.scale(),
+                rotation: update.angle_delta(),
+            },
+            GesturePinchEvent::End(end) => TouchpadGesture::PinchEnd { cancelled: end.cancelled() },
             _ => return None,
         }),
         GestureEvent::Hold(event) => Some(match event {
-            GestureHoldEvent::Begin(_) => Gesture::HoldBegin { fingers },
-            GestureHoldEvent::End(end) => Gesture::HoldEnd { cancelled: end.cancelled() },
+            GestureHoldEvent::Begin(_) => TouchpadGesture::HoldBegin { fingers },
+            GestureHoldEvent::End(end) => TouchpadGesture::HoldEnd { cancelled: end.cancelled() },
             _ => return None,
         }),
         _ => None,

@@ -33,9 +33,9 @@ pub enum DeviceError {
 }
 
 /// Opens devices through the seat.
-struct Opener(Rc<RefCell<Seat>>);
+struct SeatDeviceOpener(Rc<RefCell<Seat>>);
 
-impl LibinputInterface for Opener {
+impl LibinputInterface for SeatDeviceOpener {
     fn open_restricted(&mut self, path: &Path, _flags: i32) -> Result<OwnedFd, i32> {
         let opened = self.0.borrow_mut().open_device(path);
         opened.map_err(|error| error.raw_os_error().unwrap_or(libc::ENODEV))
@@ -47,23 +47,23 @@ impl LibinputInterface for Opener {
 }
 
 /// The input devices of a seat.
-pub struct Devices {
+pub struct LibinputDevices {
     context: Libinput,
 }
 
-impl std::fmt::Debug for Devices {
+impl std::fmt::Debug for LibinputDevices {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Devices").finish_non_exhaustive()
     }
 }
 
-impl Devices {
+impl LibinputDevices {
     /// Uses all devices of the seat, present and future.
     pub fn new(seat: &Rc<RefCell<Seat>>) -> Result<Self, DeviceError> {
-        let mut context = Libinput::new_with_udev(Opener(seat.clone()));
+        let mut context = Libinput::new_with_udev(SeatDeviceOpener(seat.clone()));
         let name = seat.borrow().name().to_owned();
         context.udev_assign_seat(&name).map_err(|()| DeviceError::Seat(name))?;
-        Ok(Devices { context })
+        Ok(LibinputDevices { context })
     }
 
     /// Becomes readable when [`dispatch`](Self::dispatch) has to be called.

@@ -19,9 +19,9 @@ pub(super) fn apply(device: &mut Device, config: &Config) {
     }
 }
 
-type Outcome = (&'static str, Result<(), DeviceConfigError>);
+type SettingResult = (&'static str, Result<(), DeviceConfigError>);
 
-fn set(device: &mut Device, settings: &PointerSettings, is_touchpad: bool) -> Vec<Outcome> {
+fn set(device: &mut Device, settings: &PointerSettings, is_touchpad: bool) -> Vec<SettingResult> {
     let mut outcomes = Vec::new();
     if is_touchpad {
         outcomes.push(("tap", device.config_tap_set_enabled(settings.tap)));

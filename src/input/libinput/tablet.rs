@@ -10,7 +10,7 @@ use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, Tabl
 use smithay::output::Output;
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
-use crate::input::tablet::{Axes, ToolAction, ToolEvent};
+use crate::input::tablet::{ToolAction, ToolAxes, ToolEvent};
 use crate::output::place_on_panel;
 
 /// The description that clients get of the tablet.
@@ -64,10 +64,10 @@ fn describe_tool(tool: &TabletTool) -> TabletToolDescriptor {
     TabletToolDescriptor { tool_type, hardware_serial: tool.serial(), hardware_id_wacom: tool.tool_id(), capabilities }
 }
 
-fn axes(event: &TabletToolEvent) -> Axes {
+fn axes(event: &TabletToolEvent) -> ToolAxes {
     let tilted = event.tilt_x_has_changed() || event.tilt_y_has_changed();
     let wheel = || (event.wheel_delta(), event.wheel_delta_discrete() as i32);
-    Axes {
+    ToolAxes {
         pressure: event.pressure_has_changed().then(|| event.pressure()),
         distance: event.distance_has_changed().then(|| event.distance()),
         tilt: tilted.then(|| (event.tilt_x(), event.tilt_y())),

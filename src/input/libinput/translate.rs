@@ -15,7 +15,7 @@ use smithay::utils::{Logical, Point, Rectangle};
 
 use super::{gesture, tablet};
 use crate::input::switch::is_built_in;
-use crate::input::{self as ours, InputEvent, KeyboardId, Scroll, ScrollSource, handle};
+use crate::input::{self as ours, InputEvent, KeyboardId, ScrollAxis, ScrollSource, handle};
 use crate::output;
 use crate::state::State;
 use upbeat_timing::time::Instant;
@@ -49,8 +49,8 @@ pub(super) fn translate(state: &mut State, event: &Event) {
 fn switch(state: &mut State, event: &SwitchEvent) {
     let SwitchEvent::Toggle(toggle) = event else { return };
     let switch = match toggle.switch() {
-        Some(Switch::Lid) => ours::Switch::Lid,
-        Some(Switch::TabletMode) => ours::Switch::TabletMode,
+        Some(Switch::Lid) => ours::LaptopSwitch::Lid,
+        Some(Switch::TabletMode) => ours::LaptopSwitch::TabletMode,
         _ => return,
     };
     let on = toggle.switch_state() == SwitchState::On;
@@ -95,14 +95,14 @@ fn pointer(state: &mut State, event: &PointerEvent) {
     }
 }
 
-fn wheel(event: &PointerScrollWheelEvent, axis: Axis) -> Scroll {
+fn wheel(event: &PointerScrollWheelEvent, axis: Axis) -> ScrollAxis {
     let v120 = event.scroll_value_v120(axis).round() as i32;
-    Scroll { distance: event.scroll_value(axis), v120: Some(v120), ..Scroll::default() }
+    ScrollAxis { distance: event.scroll_value(axis), v120: Some(v120), ..ScrollAxis::default() }
 }
 
 /// libinput ends a scroll of fingers, or of a stick with a button held, by a distance of 0.
-fn continuous(distance: f64) -> Scroll {
-    Scroll { distance, stop: distance == 0.0, ..Scroll::default() }
+fn continuous(distance: f64) -> ScrollAxis {
+    ScrollAxis { distance, stop: distance == 0.0, ..ScrollAxis::default() }
 }
 
 fn scrolled<E: PointerScrollEvent + EventTrait>(
@@ -110,12 +110,12 @@ fn scrolled<E: PointerScrollEvent + EventTrait>(
     time: Instant,
     source: ScrollSource,
     event: &E,
-    value: impl Fn(Axis) -> Scroll,
+    value: impl Fn(Axis) -> ScrollAxis,
 ) {
     let inverted = event.device().config_scroll_natural_scroll_enabled();
     let axis = |axis| match event.has_axis(axis) {
-        true => Scroll { inverted, ..value(axis) },
-        false => Scroll::default(),
+        true => ScrollAxis { inverted, ..value(axis) },
+        false => ScrollAxis::default(),
     };
     let (horizontal, vertical) = (axis(Axis::Horizontal), axis(Axis::Vertical));
     handle(state, InputEvent::Axis { time, source, horizontal, vertical });
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn continuous_scroll_of_no_distance_is_a_stop() {
-        assert_eq!(continuous(0.0), Scroll { stop: true, ..Scroll::default() });
-        assert_eq!(continuous(-2.5), Scroll { distance: -2.5, ..Scroll::default() });
+        assert_eq!(continuous(0.0), ScrollAxis { stop: true, ..ScrollAxis::default() });
+        assert_eq!(continuous(-2.5), ScrollAxis { distance: -2.5, ..ScrollAxis::default() });
     }
 }

@@ -27,14 +27,14 @@ use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
 use super::TabletClients;
-use super::pointer::{self, Focus, pick};
-pub use super::tool::{Axes, ToolAction, ToolEvent};
-use super::{foresight, held};
+use super::pointer::{self, SurfaceFocus, pick};
+pub use super::tool::{ToolAction, ToolAxes, ToolEvent};
+use super::{prediction_feed, scroll_view_grab};
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::shell;
 use crate::state::State;
-use crate::surface::foresight::Device;
+use crate::surface::input_prediction::TrackedDevice;
 use seats::{TabletSeats, ToolMotion};
 use upbeat_timing::time::{Clock as _, Instant};
 
@@ -49,23 +49,23 @@ const MAX_TOOLS: usize = 16;
 
 /// A tool that is near a tablet.
 #[derive(Debug)]
-struct Near {
+struct NearTool {
     tool: TabletToolDescriptor,
     /// The surface that all events go to while the tip or a button is down.
-    held: Option<Focus>,
+    held: Option<SurfaceFocus>,
     /// The tip and the buttons that are down.
-    pressed: Vec<Press>,
+    pressed: Vec<ToolPress>,
     /// Where the first of them went down.
     pressed_at: Point<f64, Logical>,
     /// It acts as the pointer.
     is_pointer: bool,
     /// Its last event, and the surface that it was on.
-    last: Option<(ToolEvent, Focus)>,
+    last: Option<(ToolEvent, SurfaceFocus)>,
 }
 
 /// The tip or a button of a tool that is down.
 #[derive(Debug)]
-struct Press {
+struct ToolPress {
     /// The pointer button that it stands for.
     button: u32,
     action: ToolAction,
@@ -73,7 +73,7 @@ struct Press {
     serial: Option<Serial>,
 }
 
-impl Near {
+impl NearTool {
     /// Whether it holds a surface of the client of `surface` by the press `serial`.
     fn holds(&self, serial: Serial, surface: &WlSurface) -> bool {
         let on = self.held.as_ref().and_then(Option::as_ref);
@@ -84,14 +84,14 @@ impl Near {
 
 /// The tools that are near a tablet.
 #[derive(Debug, Default)]
-pub struct Tools {
-    near: Vec<Near>,
+pub struct NearTools {
+    near: Vec<NearTool>,
     seats: TabletSeats,
 }
 
-impl Tools {
+impl NearTools {
     /// Whether a tool is on a window that supports tablets: then the pointer is on no surface.
-    pub fn silence_pointer(&self) -> bool {
+    pub fn replace_pointer(&self) -> bool {
         self.near.iter().any(|near| !near.is_pointer)
     }
 
@@ -101,11 +101,11 @@ impl Tools {
     }
 
     /// Forgets all tools that are near and sends `proximity_out`. Returns their ids for input prediction.
-    pub(super) fn let_go(&mut self, now: Instant) -> Vec<Device> {
+    pub(super) fn forget_all(&mut self, now: Instant) -> Vec<TrackedDevice> {
         let near = std::mem::take(&mut self.near).into_iter().filter(|near| !near.is_pointer);
         let left = near.map(|near| {
             self.seats.leave(&near.tool, now.as_wayland_millis());
-            Device::Tool(serial_of(&near.tool))
+            TrackedDevice::Tool(serial_of(&near.tool))
         });
         left.collect()
     }
@@ -141,36 +141,41 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     }
     let Some(near) = near(state, &event.tool) else { return };
     let held = near.held.clone();
-    let held = held.map(|focus| held::renewed(state, &focus, position));
+    let held = held.map(|focus| scroll_view_grab::with_present_origin(state, &focus, position));
     let focus = held.clone().unwrap_or_else(|| pick(state, position));
     let is_pointer = match (&held, find(state, &event.tool)) {
         (Some(_), Some(near)) => near.is_pointer,
-        _ => !focus.as_ref().is_some_and(|(surface, _)| state.knows_tablets(surface)),
+        _ => !focus.as_ref().is_some_and(|(surface, _)| state.has_tablet_seat(surface)),
     };
     if let Some(near) = find(state, &event.tool) {
         near.is_pointer = is_pointer;
         near.last = Some((event.clone(), focus.clone()));
     }
-    let device = Device::Tool(serial_of(&event.tool));
+    let device = TrackedDevice::Tool(serial_of(&event.tool));
     if is_pointer {
-        foresight::left(state, device);
+        prediction_feed::device_left(state, device);
         // In case it was on a window that supports tablets.
         state.input.tools.seats.leave(&event.tool, time.as_wayland_millis());
         act_as_pointer(state, time, event, position);
     } else {
-        foresight::reported(state, device, time, position, &focus);
+        prediction_feed::device_moved(state, device, time, position, &focus);
         act(state, time, event, position, &focus);
     }
 }
 
 /// Makes the tool that holds a surface of the client of `surface` by the press `serial` the pointer until it is
 /// released. Returns the held surface, whose client gets `proximity_out`.
-pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, surface: &WlSurface) -> Option<Focus> {
+pub(super) fn become_pointer(
+    state: &mut State,
+    time: Instant,
+    serial: Serial,
+    surface: &WlSurface,
+) -> Option<SurfaceFocus> {
     let near = state.input.tools.near.iter_mut().find(|near| near.holds(serial, surface))?;
     near.is_pointer = true;
     let (tool, focus) = (near.tool.clone(), near.held.clone());
-    state.input.held.take_over(near.pressed.iter().map(|press| press.button));
-    foresight::left(state, Device::Tool(serial_of(&tool)));
+    state.input.held_buttons.take_over(near.pressed.iter().map(|press| press.button));
+    prediction_feed::device_left(state, TrackedDevice::Tool(serial_of(&tool)));
     state.input.tools.seats.leave(&tool, time.as_wayland_millis());
     focus
 }
@@ -178,7 +183,7 @@ pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, s
 /// `client` made a tablet seat: sends the tools that are on its surfaces, and their pressed buttons.
 pub fn seat_made(state: &mut State, client: &Client, seat: &ZwpTabletSeatV2) {
     let millis = state.clock.now().as_wayland_millis();
-    let Tools { near, seats } = &mut state.input.tools;
+    let NearTools { near, seats } = &mut state.input.tools;
     seats.add_instance(&state.display_handle, client, seat);
     for near in near.iter().filter(|near| !near.is_pointer) {
         let Some((event, Some((surface, origin)))) = &near.last else { continue };
@@ -190,7 +195,7 @@ pub fn seat_made(state: &mut State, client: &Client, seat: &ZwpTabletSeatV2) {
             tablet: &event.tablet,
             surface,
             at: position_of(event) - *origin,
-            axes: &Axes::default(),
+            axes: &ToolAxes::default(),
             serial: SERIAL_COUNTER.next_serial(),
             millis,
         };
@@ -233,23 +238,23 @@ const fn serial_of(tool: &TabletToolDescriptor) -> u32 {
 
 /// Sends the exact time of the tool event that the client of `surface` gets next.
 fn tell_time(state: &State, surface: Option<&WlSurface>, tool: &TabletToolDescriptor, time: Instant) {
-    let foresight = surface.and_then(|surface| state.surfaces.get(surface)).and_then(|entry| entry.foresight());
+    let foresight = surface.and_then(|surface| state.surfaces.get(surface)).and_then(|entry| entry.input_prediction());
     if let Some(foresight) = foresight {
-        foresight.listener().tell_tool_timestamp(serial_of(tool), time);
+        foresight.listener().send_tool_timestamp(serial_of(tool), time);
     }
 }
 
-fn find<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut Near> {
+fn find<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut NearTool> {
     state.input.tools.near.iter_mut().find(|near| near.tool == *tool)
 }
 
 /// The state of the tool; adds it if it was not near yet.
-fn near<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut Near> {
+fn near<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut NearTool> {
     let near = &mut state.input.tools.near;
     let is_new = !near.iter().any(|near| near.tool == *tool);
     if is_new && near.len() < MAX_TOOLS {
         let (tool, pressed_at) = (tool.clone(), Point::default());
-        near.push(Near { tool, held: None, pressed: Vec::new(), pressed_at, is_pointer: true, last: None });
+        near.push(NearTool { tool, held: None, pressed: Vec::new(), pressed_at, is_pointer: true, last: None });
     }
     find(state, tool)
 }
@@ -266,14 +271,14 @@ const fn as_button(action: ToolAction) -> Option<(u32, bool)> {
 }
 
 /// Notes a press or release. Returns whether it is the first press of the tool.
-fn press(state: &mut State, event: &ToolEvent, focus: Option<&Focus>, serial: Option<Serial>) -> bool {
+fn press(state: &mut State, event: &ToolEvent, focus: Option<&SurfaceFocus>, serial: Option<Serial>) -> bool {
     let (Some((button, pressed)), Some(near)) = (as_button(event.action), find(state, &event.tool)) else {
         return false;
     };
     near.pressed.retain(|press| press.button != button);
     let is_first = pressed && near.pressed.is_empty();
     if pressed {
-        near.pressed.push(Press { button, action: event.action, serial });
+        near.pressed.push(ToolPress { button, action: event.action, serial });
     }
     if is_first {
         near.pressed_at = position_of(event);
@@ -292,7 +297,7 @@ fn act_as_pointer(state: &mut State, time: Instant, event: &ToolEvent, position:
     }
 }
 
-fn act(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64, Logical>, focus: &Focus) {
+fn act(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64, Logical>, focus: &SurfaceFocus) {
     withdraw_pointer(state, time, position);
     let (serial, millis) = (SERIAL_COUNTER.next_serial(), time.as_wayland_millis());
     let surface = focus.as_ref().map(|(surface, _)| surface);
@@ -328,7 +333,7 @@ fn withdraw_pointer(state: &mut State, time: Instant, position: Point<f64, Logic
     pointer.motion(state, None, &event);
     pointer.frame(state);
     state.input.pointer_focus = None;
-    foresight::left(state, Device::Pointer);
+    prediction_feed::device_left(state, TrackedDevice::Pointer);
     output::cursor_changed(state);
 }
 
@@ -341,7 +346,7 @@ fn leave(state: &mut State, time: Instant, event: &ToolEvent) {
         near.pressed.iter().for_each(|press| pointer::button(state, time, press.button, false));
         return;
     }
-    foresight::left(state, Device::Tool(serial_of(&event.tool)));
+    prediction_feed::device_left(state, TrackedDevice::Tool(serial_of(&event.tool)));
     state.input.tools.seats.leave(&event.tool, time.as_wayland_millis());
     state.shell.set_pressed(None);
     pointer::refresh_focus(state);

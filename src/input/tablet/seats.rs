@@ -20,12 +20,12 @@ use smithay::utils::{Logical, Point, Serial};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
 use super::tool_object::ToolObject;
-use crate::input::tool::{Axes, ToolAction};
+use crate::input::tool::{ToolAction, ToolAxes};
 use crate::state::State;
 
 /// A tablet that is plugged in.
 #[derive(Debug)]
-struct Tablet {
+struct TabletObjects {
     descriptor: TabletDescriptor,
     /// Each with the instance that it was made for.
     objects: Vec<(ZwpTabletSeatV2, ZwpTabletV2)>,
@@ -33,7 +33,7 @@ struct Tablet {
 
 /// A tool that has been near a tablet; kept while any tablet is plugged in.
 #[derive(Debug)]
-struct Tool {
+struct ToolObjects {
     descriptor: TabletToolDescriptor,
     /// The surface that it is on, unless it acts as the pointer.
     focus: Option<WlSurface>,
@@ -47,7 +47,7 @@ pub(super) struct ToolMotion<'a> {
     pub(super) surface: &'a WlSurface,
     /// Surface coordinates.
     pub(super) at: Point<f64, Logical>,
-    pub(super) axes: &'a Axes,
+    pub(super) axes: &'a ToolAxes,
     /// For `proximity_in`, where it is still to be sent.
     pub(super) serial: Serial,
     pub(super) millis: u32,
@@ -57,8 +57,8 @@ pub(super) struct ToolMotion<'a> {
 #[derive(Debug, Default)]
 pub(super) struct TabletSeats {
     instances: Vec<ZwpTabletSeatV2>,
-    tablets: Vec<Tablet>,
-    tools: Vec<Tool>,
+    tablets: Vec<TabletObjects>,
+    tools: Vec<ToolObjects>,
 }
 
 impl TabletSeats {
@@ -71,7 +71,7 @@ impl TabletSeats {
         if self.has_tablet(descriptor) {
             return;
         }
-        let mut tablet = Tablet { descriptor: descriptor.clone(), objects: Vec::new() };
+        let mut tablet = TabletObjects { descriptor: descriptor.clone(), objects: Vec::new() };
         for (seat, client) in instances_of(&self.instances) {
             tablet.announce(display, &client, seat);
         }
@@ -97,7 +97,7 @@ impl TabletSeats {
         if self.tools.iter().any(|tool| tool.descriptor == *descriptor) {
             return;
         }
-        let mut tool = Tool { descriptor: descriptor.clone(), focus: None, objects: Vec::new() };
+        let mut tool = ToolObjects { descriptor: descriptor.clone(), focus: None, objects: Vec::new() };
         for (seat, client) in instances_of(&self.instances) {
             tool.objects.extend(ToolObject::new(display, &client, seat, descriptor));
         }
@@ -141,7 +141,7 @@ impl TabletSeats {
             tool.focus = Some(motion.surface.clone());
         }
         for object in tool.objects.iter_mut().filter(|object| object.is_of(motion.surface)) {
-            if tell_motion(object, tablets, motion) {
+            if send_motion(object, tablets, motion) {
                 object.object.frame(motion.millis);
             }
         }
@@ -167,7 +167,7 @@ impl TabletSeats {
     ) {
         let Some((tool, tablets)) = self.find(descriptor) else { return };
         for object in tool.objects.iter_mut().filter(|object| object.seat == *seat) {
-            if !tell_motion(object, tablets, motion) {
+            if !send_motion(object, tablets, motion) {
                 continue;
             }
             for (action, serial) in pressed {
@@ -184,13 +184,13 @@ impl TabletSeats {
         }
     }
 
-    fn find(&mut self, descriptor: &TabletToolDescriptor) -> Option<(&mut Tool, &[Tablet])> {
+    fn find(&mut self, descriptor: &TabletToolDescriptor) -> Option<(&mut ToolObjects, &[TabletObjects])> {
         let tool = self.tools.iter_mut().find(|tool| tool.descriptor == *descriptor)?;
         Some((tool, &self.tablets))
     }
 }
 
-impl Tablet {
+impl TabletObjects {
     /// Makes an object for `seat`, and describes the tablet.
     fn announce(&mut self, display: &DisplayHandle, client: &Client, seat: &ZwpTabletSeatV2) {
         let Ok(object) = client.create_resource::<ZwpTabletV2, (), State>(display, seat.version(), ()) else { return };
@@ -208,7 +208,7 @@ impl Tablet {
     }
 }
 
-impl Tool {
+impl ToolObjects {
     fn leave(&mut self, millis: u32) {
         self.focus = None;
         self.objects.iter_mut().for_each(|object| object.leave(millis));
@@ -217,7 +217,7 @@ impl Tool {
 
 /// Sends the tool's position to `object`, after `proximity_in` where needed. Returns whether it was sent: not if the
 /// client has destroyed the surface or its object of the tablet.
-fn tell_motion(object: &mut ToolObject, tablets: &[Tablet], motion: &ToolMotion<'_>) -> bool {
+fn send_motion(object: &mut ToolObject, tablets: &[TabletObjects], motion: &ToolMotion<'_>) -> bool {
     if !object.is_near {
         if !motion.surface.is_alive() {
             return false;
@@ -231,7 +231,7 @@ fn tell_motion(object: &mut ToolObject, tablets: &[Tablet], motion: &ToolMotion<
 
 /// The object of a tablet that belongs to `seat`.
 fn tablet_object<'a>(
-    tablets: &'a [Tablet],
+    tablets: &'a [TabletObjects],
     descriptor: &TabletDescriptor,
     seat: &ZwpTabletSeatV2,
 ) -> Option<&'a ZwpTabletV2> {

@@ -10,7 +10,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
-use crate::input::tool::{Axes, ToolAction};
+use crate::input::tool::{ToolAction, ToolAxes};
 use crate::state::State;
 
 /// The protocol's 1.0 of pressure, distance and sliders.
@@ -61,7 +61,7 @@ impl ToolObject {
     }
 
     /// `at`: surface coordinates.
-    pub(super) fn move_to(&self, at: Point<f64, Logical>, axes: &Axes) {
+    pub(super) fn move_to(&self, at: Point<f64, Logical>, axes: &ToolAxes) {
         let object = &self.object;
         object.motion(at.x, at.y);
         if let Some(pressure) = axes.pressure {
@@ -164,12 +164,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_serials_are_told_in_halves_of_32_bits() {
+    fn hardware_serials_are_sent_in_two_halves() {
         assert_eq!(halves(0x0123_4567_89ab_cdef), (0x0123_4567, 0x89ab_cdef));
     }
 
     #[test]
-    fn each_capability_is_told_by_its_name() {
+    fn capabilities_are_sent_separately() {
         let told: Vec<Capability> = capabilities_of(Capabilities::TILT | Capabilities::WHEEL).collect();
         assert_eq!(told, [Capability::Tilt, Capability::Wheel]);
     }

@@ -12,11 +12,11 @@
 //! it. Text that it typed for an earlier field is dropped. A field gets `done` once in a turn, too, with the number of
 //! its newest commit; a client that does not read its events gets it when it has read on.
 
-pub mod composed;
 pub mod field;
-pub mod grabbing;
-mod hanging;
-pub mod keys;
+pub mod grabbed_keys;
+mod hang_detection;
+pub mod input_method_commit;
+pub mod keyboard_grabs;
 
 use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_v3::ZwpTextInputV3;
 use smithay::reexports::wayland_server::Resource;
@@ -27,13 +27,13 @@ use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_v2::Zw
 use crate::guard;
 use crate::shell::input_popups::{self, Caret};
 use crate::state::State;
-use composed::Composed;
-use field::{FieldState, Outcome, Stated};
-use keys::Grabs;
+use field::{FieldChange, FieldProperties, FieldState};
+use grabbed_keys::InputMethodGrabs;
+use input_method_commit::InputMethodCommit;
 
 /// A text field of a client.
 #[derive(Debug)]
-struct Field {
+struct TextField {
     object: ZwpTextInputV3,
     state: FieldState,
     /// Another number each time that it is enabled.
@@ -41,14 +41,14 @@ struct Field {
     /// The preedit string that it shows, with its caret in bytes, or -1 and -1.
     preedit: Option<(String, i32, i32)>,
     /// Its newest commit was not answered yet.
-    owes_done: bool,
+    is_unanswered: bool,
 }
 
-impl Field {
+impl TextField {
     /// Answers its newest commit, if it was not. Sends the preedit string again, because `done` alone would remove it.
     fn answer_commit(&mut self) {
         // The client may commit without reading events; then it is answered when it has read on.
-        if !self.owes_done || !self.object.is_alive() || !guard::has_room(&self.object) {
+        if !self.is_unanswered || !self.object.is_alive() || !guard::may_send_urgent(&self.object) {
             return;
         }
         if let Some((preedit, begin, end)) = self.preedit.clone() {
@@ -59,27 +59,27 @@ impl Field {
 
     fn done(&mut self) {
         self.object.done(self.state.commits);
-        self.owes_done = false;
+        self.is_unanswered = false;
     }
 }
 
 #[derive(Debug)]
-struct Method {
+struct ActiveInputMethod {
     object: ZwpInputMethodV2,
     /// How many `done` events it got.
-    told: u32,
+    done_events: u32,
     /// The field that it is active for: its turn, and the number of `done` events by then.
-    on: Option<(u64, u32)>,
-    composed: Composed,
+    active_for: Option<(u64, u32)>,
+    composed: InputMethodCommit,
 }
 
-impl Method {
+impl ActiveInputMethod {
     fn done(&mut self) {
         self.object.done();
-        self.told = self.told.wrapping_add(1);
+        self.done_events = self.done_events.wrapping_add(1);
     }
 
-    fn state(&mut self, stated: &Stated) {
+    fn state(&mut self, stated: &FieldProperties) {
         if let Some(around) = &stated.surrounding {
             self.object.surrounding_text(around.text.clone(), around.cursor as u32, around.anchor as u32);
             self.object.text_change_cause(stated.cause);
@@ -93,25 +93,25 @@ impl Method {
 
 /// The text fields and the input method.
 #[derive(Debug, Default)]
-pub struct Text {
+pub struct TextInputState {
     /// The surface with the keyboard: fields of its client may be enabled.
     focus: Option<WlSurface>,
-    fields: Vec<Field>,
+    fields: Vec<TextField>,
     /// The enabled field.
     active: Option<ZwpTextInputV3>,
-    method: Option<Method>,
-    grabs: Grabs,
+    method: Option<ActiveInputMethod>,
+    grabs: InputMethodGrabs,
     turns: u64,
     /// A change was not sent to the input method yet.
-    is_stale: bool,
+    has_unsent_change: bool,
 }
 
-impl Text {
-    fn field_mut(&mut self, object: &ZwpTextInputV3) -> Option<&mut Field> {
+impl TextInputState {
+    fn field_mut(&mut self, object: &ZwpTextInputV3) -> Option<&mut TextField> {
         self.fields.iter_mut().find(|field| field.object == *object)
     }
 
-    fn active(&self) -> Option<&Field> {
+    fn active(&self) -> Option<&TextField> {
         let active = self.active.as_ref()?;
         self.fields.iter().find(|field| field.object == *active)
     }
@@ -134,12 +134,13 @@ pub(super) fn focus_changed(state: &mut State) {
     if before == text.focus {
         return;
     }
-    let Text { fields, focus, .. } = text;
-    let is_of =
-        |field: &Field, surface: &WlSurface| field.object.is_alive() && field.object.id().same_client_as(&surface.id());
+    let TextInputState { fields, focus, .. } = text;
+    let is_of = |field: &TextField, surface: &WlSurface| {
+        field.object.is_alive() && field.object.id().same_client_as(&surface.id())
+    };
     for field in fields.iter_mut() {
         field.state.forget();
-        (field.preedit, field.owes_done) = (None, false);
+        (field.preedit, field.is_unanswered) = (None, false);
         // An event cannot name a destroyed surface.
         if let Some(before) = before.as_ref().filter(|before| before.is_alive() && is_of(field, before)) {
             field.object.leave(before);
@@ -148,7 +149,7 @@ pub(super) fn focus_changed(state: &mut State) {
             field.object.enter(focus);
         }
     }
-    text.is_stale |= text.active.take().is_some();
+    text.has_unsent_change |= text.active.take().is_some();
 }
 
 /// A client made a text field.
@@ -157,14 +158,14 @@ pub fn new_field(state: &mut State, object: ZwpTextInputV3) {
     if let Some(focus) = text.focus.as_ref().filter(|_| text.has_focus(&object)) {
         object.enter(focus);
     }
-    text.fields.push(Field { object, state: FieldState::default(), turn: 0, preedit: None, owes_done: false });
+    text.fields.push(TextField { object, state: FieldState::default(), turn: 0, preedit: None, is_unanswered: false });
 }
 
 /// A text field was destroyed.
 pub fn field_gone(state: &mut State, object: &ZwpTextInputV3) {
     let text = &mut state.input.text;
     text.fields.retain(|field| field.object != *object);
-    text.is_stale |= text.active.take_if(|active| active == object).is_some();
+    text.has_unsent_change |= text.active.take_if(|active| active == object).is_some();
 }
 
 /// Changes the pending state of a field.
@@ -182,23 +183,23 @@ pub fn field_committed(state: &mut State, object: &ZwpTextInputV3) {
     let turn = text.turns + 1;
     let Some(field) = text.field_mut(object) else { return };
     let outcome = field.state.commit(is_heard, is_alone);
-    if matches!(outcome, Outcome::Enabled | Outcome::Disabled) {
+    if matches!(outcome, FieldChange::Enabled | FieldChange::Disabled) {
         field.preedit = None;
     }
-    field.owes_done |= is_heard;
+    field.is_unanswered |= is_heard;
     match outcome {
-        Outcome::Nothing => {}
-        Outcome::Enabled => {
+        FieldChange::Nothing => {}
+        FieldChange::Enabled => {
             field.turn = turn;
             text.turns = turn;
             text.active = Some(object.clone());
-            text.is_stale = true;
+            text.has_unsent_change = true;
         }
-        Outcome::Disabled => {
+        FieldChange::Disabled => {
             text.active = None;
-            text.is_stale = true;
+            text.has_unsent_change = true;
         }
-        Outcome::Changed => text.is_stale = true,
+        FieldChange::Changed => text.has_unsent_change = true,
     }
 }
 
@@ -211,10 +212,15 @@ pub fn register(state: &mut State, object: &ZwpInputMethodV2) -> bool {
         let dead = method.object.clone();
         method_gone(state, &dead);
     }
-    let method = Method { object: object.clone(), told: 0, on: None, composed: Composed::default() };
+    let method = ActiveInputMethod {
+        object: object.clone(),
+        done_events: 0,
+        active_for: None,
+        composed: InputMethodCommit::default(),
+    };
     state.input.text.method = Some(method);
-    state.input.text.is_stale = true;
-    input_popups::set_typist(state, Some(object.id()));
+    state.input.text.has_unsent_change = true;
+    input_popups::set_input_method(state, Some(object.id()));
     true
 }
 
@@ -229,8 +235,8 @@ pub fn method_gone(state: &mut State, object: &ZwpInputMethodV2) {
         return;
     }
     state.input.text.method = None;
-    grabbing::ungrab(state, |_| true);
-    input_popups::set_typist(state, None);
+    keyboard_grabs::ungrab(state, |_| true);
+    input_popups::set_input_method(state, None);
     input_popups::set_caret(state, None);
     end_composed(state);
 }
@@ -240,12 +246,12 @@ fn end_composed(state: &mut State) {
     let text = &mut state.input.text;
     let active = text.active.clone();
     if let Some(field) = active.and_then(|active| text.field_mut(&active)) {
-        (field.preedit, field.owes_done) = (None, true);
+        (field.preedit, field.is_unanswered) = (None, true);
     }
 }
 
 /// Changes the pending state of the input method.
-pub fn compose(state: &mut State, object: &ZwpInputMethodV2, say: impl FnOnce(&mut Composed)) {
+pub fn compose(state: &mut State, object: &ZwpInputMethodV2, say: impl FnOnce(&mut InputMethodCommit)) {
     if let Some(method) = state.input.text.method.as_mut().filter(|method| method.object == *object) {
         say(&mut method.composed);
     }
@@ -256,15 +262,15 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     let text = &mut state.input.text;
     let Some(method) = text.method.as_mut().filter(|method| method.object == *object) else { return };
     let composed = std::mem::take(&mut method.composed);
-    let (on, told) = (method.on, method.told);
+    let (on, told) = (method.active_for, method.done_events);
     let Some(field) = text.active() else { return };
     let is_meant =
         on.is_some_and(|(turn, since)| turn == field.turn && serial.wrapping_sub(since) <= told.wrapping_sub(since));
     // Without the check, events of the input method could overflow the socket of a client that does not read.
-    if !is_meant || !guard::has_room(&field.object) {
+    if !is_meant || !guard::may_send_urgent(&field.object) {
         return;
     }
-    let surrounding = field.state.stated().and_then(|stated| stated.surrounding.as_ref());
+    let surrounding = field.state.properties().and_then(|stated| stated.surrounding.as_ref());
     let (before, after) = composed.deleted_of(surrounding);
     if before > 0 || after > 0 {
         field.object.delete_surrounding_text(before, after);
@@ -283,45 +289,45 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     if let Some(field) = text.field_mut(&object) {
         field.done();
         field.preedit = preedit;
-        field.state.typed();
+        field.state.note_typed();
     }
 }
 
 /// Answers the commits of this turn, and sends the new state to the input method.
-pub fn tell(state: &mut State) {
-    if state.input.text.grabs.patience.take_lets_go() {
-        grabbing::let_go(state);
+pub fn flush(state: &mut State) {
+    if state.input.text.grabs.hang_detector.take_release_request() {
+        keyboard_grabs::release_keys(state);
         end_composed(state);
     }
     let text = &mut state.input.text;
-    text.fields.iter_mut().for_each(Field::answer_commit);
+    text.fields.iter_mut().for_each(TextField::answer_commit);
     // At most when the input method has read on, because a field may change in every turn.
-    if !text.is_stale || text.method.as_ref().is_some_and(|method| !guard::reads_on(&method.object)) {
+    if !text.has_unsent_change || text.method.as_ref().is_some_and(|method| !guard::may_send(&method.object)) {
         return;
     }
-    text.is_stale = false;
+    text.has_unsent_change = false;
     let active = text.active.as_ref().and_then(|active| text.fields.iter().find(|field| field.object == *active));
-    let active = active.and_then(|field| Some((field.turn, field.object.id(), field.state.stated()?)));
+    let active = active.and_then(|field| Some((field.turn, field.object.id(), field.state.properties()?)));
     let caret = active
         .as_ref()
         .zip(text.focus.as_ref())
         .map(|((_, _, stated), focus)| Caret { surface: focus.clone(), rect: stated.caret });
     let Some(method) = &mut text.method else { return };
     let turn = active.as_ref().map(|(turn, ..)| *turn);
-    if method.on.is_some_and(|(on, _)| Some(on) != turn) {
-        method.on = None;
+    if method.active_for.is_some_and(|(on, _)| Some(on) != turn) {
+        method.active_for = None;
         method.object.deactivate();
         method.done();
     }
     if let Some((turn, _, stated)) = active {
-        let is_new = method.on.is_none();
+        let is_new = method.active_for.is_none();
         if is_new {
             method.object.activate();
-            method.composed = Composed::default();
+            method.composed = InputMethodCommit::default();
         }
         method.state(stated);
         if is_new {
-            method.on = Some((turn, method.told));
+            method.active_for = Some((turn, method.done_events));
         }
     }
     input_popups::set_caret(state, caret);

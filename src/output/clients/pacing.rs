@@ -7,10 +7,10 @@ use crate::output::Outputs;
 use crate::output::clients::spare_buffer;
 use crate::state::State;
 use crate::surface::queue::STAMP_TOLERANCE;
-use crate::surface::{ClientEntry, Commit, Committed, Entry, Finished, Surfaces};
+use crate::surface::{BufferFinished, ClientEntry, CommitHandling, CommitInfo, SurfaceEntry, SurfaceRegistry};
 use upbeat_timing::conductor::PacerId;
 use upbeat_timing::id::{ClientId, OutputId, SurfaceId, UpdateId, WindowId};
-use upbeat_timing::pacer::{Answer, MissBudgets, Pacer};
+use upbeat_timing::pacer::{CallbackAnswer, Pacer, PacerMissBudgets};
 use upbeat_timing::pacing::{Pacing, PacingWish};
 use upbeat_timing::record::ClientFrameRecord;
 use upbeat_timing::target::{RefreshIndex, Target};
@@ -33,7 +33,7 @@ impl Outputs {
     /// The output that paces `entry` and the client's pacer there; created if missing.
     pub(in crate::output) fn pacing_of(
         &mut self,
-        entry: &Entry,
+        entry: &SurfaceEntry,
         client: ClientEntry,
     ) -> Option<(&mut OutputState, PacerId)> {
         let id = entry.output().or(self.first())?;
@@ -42,10 +42,10 @@ impl Outputs {
             let pacer = pacing.pacer;
             return Some((output, pacer));
         }
-        self.rules.changed_for(client.id);
-        let pacer = output.conductor.add_pacer(PacingWish::default(), MissBudgets::default());
+        self.rules.mark_client_stale(client.id);
+        let pacer = output.conductor.add_pacer(PacingWish::default(), PacerMissBudgets::default());
         output.clients.insert(client.id, ClientPacing { pacer, clock: client.clock, partial: None });
-        output.attended.is_stale = true;
+        output.focused_clients.is_stale = true;
         Some((output, pacer))
     }
 }
@@ -57,7 +57,7 @@ pub(in crate::output) fn callback_wanted(state: &mut State, surface: &WlSurface)
     if !entry.wants_callback() {
         return;
     }
-    if entry.output().is_none() || !state.outputs.sees(entry) {
+    if entry.output().is_none() || !state.outputs.is_visible(entry) {
         state.outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
         return;
     }
@@ -70,40 +70,40 @@ pub(in crate::output) fn callback_wanted(state: &mut State, surface: &WlSurface)
 
 impl Outputs {
     /// Whether a part of the surface was visible in the last scene of its output.
-    pub fn sees(&self, entry: &Entry) -> bool {
+    pub fn is_visible(&self, entry: &SurfaceEntry) -> bool {
         let output = entry.output().and_then(|id| self.by_id(id));
-        output.is_some_and(|output| output.on && entry.seen() == output.stage.arrangement())
+        output.is_some_and(|output| output.on && entry.visible_in() == output.scene_cache.arrangement())
     }
 }
 
 /// A client committed new content.
-pub(in crate::output) fn committed(state: &mut State, surface: &WlSurface, commit: Commit) -> Committed {
+pub(in crate::output) fn committed(state: &mut State, surface: &WlSurface, commit: CommitInfo) -> CommitHandling {
     note_commit(state, surface, commit).unwrap_or_default()
 }
 
-fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option<Committed> {
-    let Commit { at: now, queued, buffers, stamp, bound, unfinished, is_own } = commit;
+fn note_commit(state: &mut State, surface: &WlSurface, commit: CommitInfo) -> Option<CommitHandling> {
+    let CommitInfo { at: now, queued, buffers, stamp, bound, unfinished, is_own } = commit;
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
-    let was_called = surfaces.get(surface)?.called().is_some();
+    let was_called = surfaces.get(surface)?.called_back_at().is_some();
     if !is_own && !was_called {
         // The commits of its subsurfaces were recorded already.
         return None;
     }
     // A commit that was drawn ahead does not measure the cost of answering a callback.
     let queued = queued || (bound.is_some() && !was_called);
-    surfaces.get_mut(surface)?.answered();
+    surfaces.get_mut(surface)?.note_new_content();
     let (output, pacer_id) = outputs.pacing_of(surfaces.get(surface)?, client)?;
     let drawing = output.conductor.pacer(pacer_id).and_then(Pacer::drawing);
     // While other surfaces of the client still owe a commit, the answer is incomplete. Without a callback it is no
     // answer at all.
-    let busy = drawing.is_some_and(|drawing| is_busy(surfaces, client.id, drawing.sent));
+    let busy = drawing.is_some_and(|drawing| has_unanswered_callbacks(surfaces, client.id, drawing.sent));
     let pacing = output.clients.get_mut(&client.id)?;
     if was_called || !busy {
         pacing.partial = busy.then(|| (now, output.conductor.output().next_index(now)));
     }
     let cpu = client.clock.and_then(|clock| clock.read());
-    let newest = surfaces.get(surface).map(|entry| UpdateId { surface: entry.id(), number: entry.newest() });
+    let newest = surfaces.get(surface).map(|entry| UpdateId { surface: entry.id(), number: entry.newest_commit() });
     let update = newest.filter(|_| unfinished);
     let answer = match update {
         Some(update) if busy => {
@@ -115,8 +115,8 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
         None => output.conductor.committed(pacer_id, now, cpu, queued),
     };
     let pacer = output.conductor.pacer_mut(pacer_id)?;
-    pacer.buffers(buffers);
-    let runs_ahead = pacer.runs_ahead() && !queued;
+    pacer.note_buffers(buffers);
+    let runs_ahead = pacer.has_second_period() && !queued;
     let entry = surfaces.get_mut(surface)?;
     if is_own {
         record_commit(entry, output, pacer_id, now, answer, bound);
@@ -126,11 +126,11 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
         entry.keep_record();
     }
     let hold = answer.and_then(|answer| answer.hold).filter(|_| was_called && entry.may_be_held());
-    Some(Committed { hold, runs_ahead })
+    Some(CommitHandling { hold, runs_ahead })
 }
 
 /// A device has finished drawing commit `number` of `surface`.
-pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number: u64, finished: Finished) {
+pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number: u64, finished: BufferFinished) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
     let update = UpdateId { surface: entry.id(), number };
@@ -144,28 +144,29 @@ pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number
 /// Whether a client has surfaces that got the callback sent at `sent` and have not committed since. Surfaces that
 /// ignored an earlier callback are not waited for: a browser's window commits once a second, its moving content sixty
 /// times.
-fn is_busy(surfaces: &Surfaces, client: ClientId, sent: Instant) -> bool {
-    surfaces.awake().any(|entry| entry.client() == client && entry.called() == Some(sent))
+fn has_unanswered_callbacks(surfaces: &SurfaceRegistry, client: ClientId, sent: Instant) -> bool {
+    surfaces.awake().any(|entry| entry.client() == client && entry.called_back_at() == Some(sent))
 }
 
 /// Whether a client got a callback within the last refresh and has not committed yet: its commit may be late.
-pub fn is_anybody_drawing(state: &State, now: Instant) -> bool {
-    state.outputs.list.iter().any(|output| output.conductor.is_expected_soon(now))
+pub fn is_any_client_drawing(state: &State, now: Instant) -> bool {
+    state.outputs.list.iter().any(|output| output.conductor.is_commit_expected_soon(now))
 }
 
 fn record_commit(
-    entry: &mut Entry,
+    entry: &mut SurfaceEntry,
     output: &OutputState,
     pacer: PacerId,
     now: Instant,
-    answer: Option<Answer>,
+    answer: Option<CallbackAnswer>,
     bound: Option<Target>,
 ) {
     let machine = output.conductor.output();
     let pacer = output.conductor.pacer(pacer);
     // A late second frame misses nothing, because its refresh already had a frame.
     let is_second = answer.is_some_and(|answer| answer.drawing.is_second) && machine.latched() >= entry.record().target;
-    let waits = is_second || answer.is_some_and(|answer| answer.pause) || pacer.is_some_and(Pacer::has_own_time);
+    let waits =
+        is_second || answer.is_some_and(|answer| answer.pause) || pacer.is_some_and(Pacer::commits_on_own_clock);
     if entry.record().callback_sent.is_none() || entry.record().committed.is_some() || waits {
         // The commit answers no callback: none was sent, or the client had nothing to draw for it, or waited
         // for its own time. Its target is the next refresh.
@@ -184,7 +185,7 @@ fn record_commit(
             ..ClientFrameRecord::default()
         };
     }
-    let depth = (entry.waiting() + 1).min(usize::from(u8::MAX)) as u8;
+    let depth = (entry.queued_updates() + 1).min(usize::from(u8::MAX)) as u8;
     let record = entry.record_mut();
     // A client that draws ahead may also get callbacks, because libraries request them by themselves. Its frame is
     // late relative to the bound target.
@@ -213,7 +214,7 @@ fn record_commit(
 }
 
 /// Moves the target of the newest record to the refresh of its commit-timing stamp, if that refresh is later.
-fn note_stamp(entry: &mut Entry, output: &OutputState, stamp: Instant) {
+fn note_stamp(entry: &mut SurfaceEntry, output: &OutputState, stamp: Instant) {
     let (machine, record) = (output.conductor.output(), entry.record_mut());
     if machine.vsync().is_variable() {
         let early = stamp.max(record.present) - record.present;
@@ -245,11 +246,11 @@ pub(in crate::output) fn latched(state: &mut State, id: OutputId, clients: &[Cli
         let pacer = pacing.pacer;
         if let Some((then, reaches)) = pacing.partial.take() {
             // Some of its surfaces got a callback and had nothing to draw.
-            output.conductor.had_committed(pacer, then, reaches);
+            output.conductor.committed_earlier(pacer, then, reaches);
         }
         // Surfaces at rest have no waiting callbacks or updates.
         let entries = surfaces.awake().filter(|entry| entry.client() == *client && entry.output() == Some(id));
-        let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
+        let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::has_second_period);
         let (wants, may) = entries.fold((false, true), |(wants, may), entry| {
             let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);
             (wants || entry.wants_callback(), may && (may_be_called || !entry.wants_callback()))
@@ -277,23 +278,23 @@ pub fn input(state: &mut State, surface: &WlSurface, interrupts: bool, at: Insta
 }
 
 /// Updates the pacers of an output: which client has the focus, and which client holds a pressed button or finger.
-pub(in crate::output) fn attend(
+pub(in crate::output) fn update_focus(
     output: &mut OutputState,
     focused: Option<ClientId>,
     held: Option<ClientId>,
     now: Instant,
 ) {
-    output.attended.is_stale = false;
+    output.focused_clients.is_stale = false;
     let clients = [focused, held];
-    let before = std::mem::replace(&mut output.attended.clients, clients);
+    let before = std::mem::replace(&mut output.focused_clients.clients, clients);
     for client in before.into_iter().chain(clients).flatten() {
-        output.tell_attention(client, now);
+        output.update_pacer_focus(client, now);
     }
 }
 
 /// The focused and the pressed client of an output, as of its last scene.
 #[derive(Clone, Debug, Default)]
-pub(in crate::output) struct Attended {
+pub(in crate::output) struct FocusedClients {
     /// The windows with the focus and under a pressed button.
     windows: [Option<WindowId>; 2],
     /// Layer surfaces that have the keyboard and are pressed; they take precedence over the windows.
@@ -304,7 +305,7 @@ pub(in crate::output) struct Attended {
     pub(in crate::output) is_stale: bool,
 }
 
-impl Attended {
+impl FocusedClients {
     /// Sets the windows and layer surfaces. Returns whether any of them changed.
     pub fn replace(&mut self, windows: [Option<WindowId>; 2], layers: [Option<WlSurface>; 2]) -> bool {
         let are_others = self.windows != windows || self.layers != layers;
@@ -315,8 +316,8 @@ impl Attended {
 
 impl OutputState {
     /// Updates the pacer of `client` on this output: whether the client has the focus and whether it is pressed.
-    fn tell_attention(&mut self, client: ClientId, now: Instant) {
-        let [focused, held] = self.attended.clients.map(|attended| attended == Some(client));
+    fn update_pacer_focus(&mut self, client: ClientId, now: Instant) {
+        let [focused, held] = self.focused_clients.clients.map(|attended| attended == Some(client));
         let Some(pacer) = self.clients.get(&client).map(|pacing| pacing.pacer) else { return };
         let known = self.conductor.pacer(pacer);
         if known.is_none_or(|pacer| pacer.is_focused() == focused && pacer.is_held() == held) {
@@ -332,18 +333,18 @@ impl OutputState {
 }
 
 /// Ends the gesture when the last button or finger goes up, even if no frame is drawn then.
-pub(in crate::output) fn let_go(state: &mut State) {
+pub(in crate::output) fn end_gesture(state: &mut State) {
     if state.shell.pressed().is_some() {
         return;
     }
     let now = state.clock.now();
-    state.outputs.list.iter_mut().for_each(|output| output.conductor.let_go(now));
+    state.outputs.list.iter_mut().for_each(|output| output.conductor.release_held_input(now));
 }
 
 /// A surface was destroyed; `client_left`: its client disconnected, too.
 pub(in crate::output) fn surface_gone(state: &mut State, surface: SurfaceId, client: ClientId, client_left: bool) {
     state.outputs.statistics.end(surface);
-    state.outputs.surfaces_went = true;
+    state.outputs.surfaces_destroyed = true;
     if !client_left {
         return;
     }
@@ -356,13 +357,13 @@ pub(in crate::output) fn surface_gone(state: &mut State, surface: SurfaceId, cli
 }
 
 /// Removes destroyed surfaces from each output's list of entered surfaces, all at once.
-pub(in crate::output) fn forget_gone(outputs: &mut Outputs) {
-    if std::mem::take(&mut outputs.surfaces_went) {
+pub(in crate::output) fn cleanup_outputs(outputs: &mut Outputs) {
+    if std::mem::take(&mut outputs.surfaces_destroyed) {
         outputs.list.iter().for_each(|output| output.output.cleanup());
     }
 }
 
 /// Schedules the tick that releases waiting updates and callbacks of hidden surfaces.
-pub(in crate::output) fn hidden_waits(outputs: &mut Outputs, now: Instant) {
+pub(in crate::output) fn schedule_hidden_tick(outputs: &mut Outputs, now: Instant) {
     outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
 }

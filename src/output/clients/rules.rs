@@ -5,14 +5,14 @@ use std::collections::HashMap;
 
 use crate::config::{AppRule, AppSettings, Config, LayerRule, MissBudgets as Shares, WindowRule};
 use crate::output::Outputs;
-use crate::shell::Hand;
-use crate::shell::layers::LayerLook;
-use crate::shell::wishes::{self, Named, WindowRules, Wishes};
-use crate::shell::workspaces::Number;
+use crate::shell::ShellSeat;
+use crate::shell::layers::LayerAppearance;
+use crate::shell::window_rules::{self, WindowProperties, WindowRuleSettings, WindowRules};
+use crate::shell::workspaces::WorkspaceNumber;
 use crate::state::State;
 use upbeat_timing::id::{ClientId, OutputId};
 use upbeat_timing::output::LatchPolicy;
-use upbeat_timing::pacer::{EarlyRule, MissBudgets};
+use upbeat_timing::pacer::{EarlyCallbackRule, PacerMissBudgets};
 use upbeat_timing::pacing::{Pacing, PacingWish};
 
 /// Requested pacing of clients. Precedence: a run-time choice, the application's rule, the output, the default.
@@ -33,14 +33,14 @@ pub struct PacingRules {
     /// Content is never latched early, even if all of it is ready.
     pub(in crate::output) no_early_latch: bool,
     /// Clients whose pacers the next turn has to update.
-    stale: Stale,
+    stale: StalePacers,
     /// Run-time choices. Pacing is per client, so a choice applies to all windows of the client.
     chosen: HashMap<ClientId, PacingWish>,
 }
 
 /// Clients whose rules must be looked up again.
 #[derive(Debug, Default)]
-struct Stale {
+struct StalePacers {
     all: bool,
     clients: Vec<ClientId>,
 }
@@ -53,7 +53,7 @@ impl PacingRules {
         self.layers.clone_from(&config.layers);
         self.no_early_latch = !config.timing.early_latch;
         self.no_predicted_input = !config.timing.predicted_input;
-        self.changed();
+        self.mark_all_stale();
     }
 
     /// Pacing of clients where nothing else is configured.
@@ -79,45 +79,45 @@ impl PacingRules {
     }
 
     /// Call this after the rules or the set of outputs changed.
-    pub fn changed(&mut self) {
+    pub fn mark_all_stale(&mut self) {
         self.stale.all = true;
     }
 
     /// Call this after `client` appeared on an output or changed its application id.
-    pub fn changed_for(&mut self, client: ClientId) {
+    pub fn mark_client_stale(&mut self, client: ClientId) {
         if !self.stale.clients.contains(&client) {
             self.stale.clients.push(client);
         }
     }
 
     /// The requested pacing of a client with the application id `app_id` on an output that requests `output`.
-    pub fn find(
+    pub fn wish_for(
         &self,
         client: ClientId,
         app_id: Option<&str>,
         output: Option<PacingWish>,
-    ) -> (PacingWish, MissBudgets) {
-        let app = AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets);
+    ) -> (PacingWish, PacerMissBudgets) {
+        let app = AppSettings::apply_rules(&self.apps, app_id.unwrap_or_default(), self.budgets);
         let wish = self.chosen.get(&client).copied().or(app.pacing).or(output).unwrap_or(self.default);
         let Shares { free_running, interactive } = app.miss_budget;
-        (wish, MissBudgets { free_running: free_running.miss_budget(), interactive: interactive.miss_budget() })
+        (wish, PacerMissBudgets { free_running: free_running.miss_budget(), interactive: interactive.miss_budget() })
     }
 
     /// Whether a client with the application id `app_id` may get early callbacks once it has proven that it handles
     /// them. Only a rule for it can allow this.
-    fn early(&self, app_id: Option<&str>) -> bool {
-        AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
+    fn allows_early_callbacks(&self, app_id: Option<&str>) -> bool {
+        AppSettings::apply_rules(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
     }
 
     /// Whether a client with the application id `app_id` gets predicted input.
-    fn foretells(&self, app_id: Option<&str>) -> bool {
-        let rule = AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).predicted_input;
+    fn predicts_input(&self, app_id: Option<&str>) -> bool {
+        let rule = AppSettings::apply_rules(&self.apps, app_id.unwrap_or_default(), self.budgets).predicted_input;
         rule.unwrap_or(!self.no_predicted_input)
     }
 
     /// The options of a layer surface with this namespace.
-    pub fn layer_look(&self, namespace: &str) -> LayerLook {
-        LayerRule::settle(&self.layers, namespace)
+    pub fn layer_look(&self, namespace: &str) -> LayerAppearance {
+        LayerRule::apply_rules(&self.layers, namespace)
     }
 
     /// Drops the choice made for a client that has disconnected.
@@ -135,19 +135,19 @@ impl WindowRules for State {
         self.outputs.rules.windows.len() + self.outputs.rules.apps.len()
     }
 
-    fn wishes_of(&self, named: &Named<'_>) -> Wishes {
+    fn rule_settings_of(&self, named: &WindowProperties<'_>) -> WindowRuleSettings {
         let outputs: Vec<String> = self.outputs.iter().map(smithay::output::Output::name).collect();
-        WindowRule::settle(&self.outputs.rules.windows, named, &outputs)
+        WindowRule::apply_rules(&self.outputs.rules.windows, named, &outputs)
     }
 
-    fn keeps_out(&self, app_id: &str) -> bool {
+    fn hides_from_capture(&self, app_id: &str) -> bool {
         let rules = &self.outputs.rules;
-        !AppSettings::settle(&rules.apps, app_id, rules.budgets).capture
+        !AppSettings::apply_rules(&rules.apps, app_id, rules.budgets).capture
     }
 
-    fn ruled_workspace(&self, app_id: &str) -> Option<Number> {
+    fn ruled_workspace(&self, app_id: &str) -> Option<WorkspaceNumber> {
         let rules = &self.outputs.rules;
-        AppSettings::settle(&rules.apps, app_id, rules.budgets).workspace
+        AppSettings::apply_rules(&rules.apps, app_id, rules.budgets).workspace
     }
 }
 
@@ -156,14 +156,14 @@ pub fn set_output_wish(state: &mut State, id: OutputId, wish: PacingWish) {
     if let Some(output) = state.outputs.by_id_mut(id) {
         output.wish = Some(wish);
     }
-    state.outputs.rules.changed();
+    state.outputs.rules.mark_all_stale();
 }
 
 /// Sets a client's pacing at run time.
 pub fn set_client_wish(state: &mut State, client: ClientId, wish: PacingWish) {
     let rules = &mut state.outputs.rules;
     rules.chosen.insert(client, wish);
-    rules.changed_for(client);
+    rules.mark_client_stale(client);
 }
 
 /// Updates the pacers whose rules may have changed: after a client appeared or named itself, an output was added, the
@@ -174,15 +174,15 @@ pub(in crate::output) fn refresh(state: &mut State) {
         return;
     }
     if stale.all {
-        wishes::renew_all(state);
+        window_rules::apply_rules_to_all(state);
         let State { shell, outputs, .. } = &mut *state;
-        if shell.layers_mut().renew_looks(|namespace| outputs.rules.layer_look(namespace)) {
+        if shell.layers_mut().apply_rules(|namespace| outputs.rules.layer_look(namespace)) {
             state.update_keyboard();
-            crate::output::need_all(state);
+            crate::output::schedule_repaint_all(state);
         }
     }
     let State { surfaces, outputs, shell, display_handle, .. } = state;
-    let early_rule = |client| crate::output::clients::early::rule_for(surfaces, display_handle, client);
+    let early_rule = |client| crate::output::clients::early_callbacks::rule_for(surfaces, display_handle, client);
     let app_id = |client: ClientId| {
         // The application id of a client with several windows is that of its oldest.
         let named = surfaces.of_client(client).filter_map(|entry| {
@@ -195,9 +195,9 @@ pub(in crate::output) fn refresh(state: &mut State) {
     let mut foretold = Vec::new();
     // Once for each client, because its application id is searched among all of its surfaces.
     let mut foretells = HashMap::new();
-    for entry in surfaces.iter().filter(|entry| entry.foresight().is_some()) {
+    for entry in surfaces.iter().filter(|entry| entry.input_prediction().is_some()) {
         if stale.all || stale.clients.contains(&entry.client()) {
-            let of_client = || rules.foretells(app_id(entry.client()).as_deref());
+            let of_client = || rules.predicts_input(app_id(entry.client()).as_deref());
             foretold.push((entry.surface().clone(), *foretells.entry(entry.client()).or_insert_with(of_client)));
         }
     }
@@ -208,10 +208,14 @@ pub(in crate::output) fn refresh(state: &mut State) {
         let all = clients.iter().filter(|_| stale.all);
         for (client, pacing) in all.chain(named) {
             let app_id = app_id(*client);
-            let (wish, budgets) = rules.find(*client, app_id.as_deref(), output.wish);
+            let (wish, budgets) = rules.wish_for(*client, app_id.as_deref(), output.wish);
             if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
                 pacer.set_pacing(wish, budgets);
-                pacer.set_early(if rules.early(app_id.as_deref()) { early_rule(*client) } else { EarlyRule::Off });
+                pacer.set_early_callbacks(if rules.allows_early_callbacks(app_id.as_deref()) {
+                    early_rule(*client)
+                } else {
+                    EarlyCallbackRule::Off
+                });
             }
         }
         let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);
@@ -220,7 +224,7 @@ pub(in crate::output) fn refresh(state: &mut State) {
         output.conductor.set_early_latch(!rules.no_early_latch);
     }
     for (surface, allowed) in foretold {
-        if let Some(foresight) = surfaces.get_mut(&surface).and_then(|entry| entry.foresight_mut()) {
+        if let Some(foresight) = surfaces.get_mut(&surface).and_then(|entry| entry.input_prediction_mut()) {
             foresight.allow(allowed);
         }
     }
@@ -240,7 +244,7 @@ mod tests {
     fn a_choice_counts_before_the_app_and_the_app_before_the_output() {
         let mut rules = rules("pacing = 'vsync-late'\n[[app]]\napp-id = 'org.*'\npacing = 'vsync'");
         let client = ClientId(1);
-        let wish = |rules: &PacingRules, app_id, output| rules.find(client, app_id, output).0;
+        let wish = |rules: &PacingRules, app_id, output| rules.wish_for(client, app_id, output).0;
         assert_eq!(wish(&rules, None, None), PacingWish::VsyncLate);
         assert_eq!(wish(&rules, Some("foot"), Some(PacingWish::Auto)), PacingWish::Auto);
         assert_eq!(wish(&rules, Some("org.a"), Some(PacingWish::Auto)), PacingWish::Vsync);
@@ -253,24 +257,26 @@ mod tests {
     #[test]
     fn only_a_rule_for_it_calls_an_application_back_early() {
         let rules = rules("[[app]]\napp-id = 'film.*'\nearly-callbacks = true");
-        assert!(rules.early(Some("film.player")));
-        assert!(!rules.early(Some("foot")) && !rules.early(None));
+        assert!(rules.allows_early_callbacks(Some("film.player")));
+        assert!(!rules.allows_early_callbacks(Some("foot")) && !rules.allows_early_callbacks(None));
     }
 
     #[test]
-    fn a_rule_for_an_application_counts_before_what_holds_for_all() {
+    fn application_rule_takes_precedence_over_the_default() {
         let mut rules =
             rules("[[app]]\napp-id = 'ink'\npredicted-input = true\n[[app]]\napp-id = 'no.*'\npredicted-input = false");
-        assert!(rules.foretells(None) && rules.foretells(Some("ink")) && !rules.foretells(Some("no.way")));
+        assert!(
+            rules.predicts_input(None) && rules.predicts_input(Some("ink")) && !rules.predicts_input(Some("no.way"))
+        );
         rules.no_predicted_input = true;
-        assert!(!rules.foretells(None) && rules.foretells(Some("ink")));
+        assert!(!rules.predicts_input(None) && rules.predicts_input(Some("ink")));
     }
 
     #[test]
     fn an_app_may_have_one_share_of_its_own_and_keep_the_other() {
         let rules = rules("[[app]]\napp-id = 'foot'\nmiss-budget = { interactive = 5.0 }");
-        let (_, budgets) = rules.find(ClientId(1), Some("foot"), None);
+        let (_, budgets) = rules.wish_for(ClientId(1), Some("foot"), None);
         assert_eq!(budgets.interactive.as_ppm(), 50_000);
-        assert_eq!(budgets.free_running, MissBudgets::default().free_running);
+        assert_eq!(budgets.free_running, PacerMissBudgets::default().free_running);
     }
 }

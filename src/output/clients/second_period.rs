@@ -14,11 +14,11 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use crate::output::OutputState;
-use crate::output::clients::gates::clear_blockers;
+use crate::output::clients::blockers::clear_blockers;
 use crate::output::clients::pacing;
 use crate::output::clients::spare_buffer::can_draw;
 use crate::state::State;
-use crate::surface::Entry;
+use crate::surface::SurfaceEntry;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::Clock;
@@ -30,12 +30,12 @@ pub(in crate::output) fn apply_next(state: &mut State, id: OutputId, index: Refr
     let next = index.next();
     let mut opened: Vec<WlSurface> = Vec::new();
     state.surfaces.for_each_awake(|entry| {
-        let waits = entry.waiting() > 0 && entry.output().or(first) == Some(id);
+        let waits = entry.queued_updates() > 0 && entry.output().or(first) == Some(id);
         opened.extend(waits.then(|| entry.open_next(next)).flatten());
     });
     if !opened.is_empty() {
         clear_blockers(state, &opened);
-        resume(state, id);
+        send_ready_callbacks(state, id);
     }
 }
 
@@ -49,7 +49,7 @@ pub(in crate::output) fn committed(state: &mut State, surface: &WlSurface) {
 }
 
 /// Buffers on output `id` may have been released: sends callbacks to clients that run ahead and waited for a buffer.
-pub(in crate::output) fn resume(state: &mut State, id: OutputId) {
+pub(in crate::output) fn send_ready_callbacks(state: &mut State, id: OutputId) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
@@ -65,7 +65,7 @@ pub(in crate::output) fn resume(state: &mut State, id: OutputId) {
 }
 
 /// Whether the surface's client gets its next callback before its last commit is latched, and no callback is due yet.
-fn runs_ahead(entry: &Entry, output: &OutputState) -> bool {
+fn runs_ahead(entry: &SurfaceEntry, output: &OutputState) -> bool {
     let pacer = output.clients.get(&entry.client()).and_then(|pacing| output.conductor.pacer(pacing.pacer));
-    pacer.is_some_and(|pacer| pacer.runs_ahead() && !pacer.is_waiting())
+    pacer.is_some_and(|pacer| pacer.has_second_period() && !pacer.is_waiting())
 }

@@ -23,7 +23,7 @@ pub struct SurfaceHistory {
 /// Frame histories of all surfaces, and of the last destroyed surfaces, so that a program's statistics can be read
 /// shortly after its end.
 #[derive(Debug)]
-pub struct Windows {
+pub struct WindowHistories {
     /// `None` until the surface's first frame.
     histories: HashMap<SurfaceId, Option<Box<SurfaceHistory>>>,
     /// Destroyed surfaces with a history, oldest first.
@@ -32,13 +32,17 @@ pub struct Windows {
     recent: VecDeque<ClientFrameRecord>,
 }
 
-impl Default for Windows {
+impl Default for WindowHistories {
     fn default() -> Self {
-        Windows { histories: HashMap::default(), gone: VecDeque::new(), recent: VecDeque::with_capacity(RECORDS_KEPT) }
+        WindowHistories {
+            histories: HashMap::default(),
+            gone: VecDeque::new(),
+            recent: VecDeque::with_capacity(RECORDS_KEPT),
+        }
     }
 }
 
-impl Windows {
+impl WindowHistories {
     /// A surface was created.
     pub fn begin(&mut self, surface: SurfaceId) {
         self.histories.insert(surface, None);

@@ -5,7 +5,7 @@
 //!   GLES:    latch ─► handed over ┊ drawn on the render thread ┊ ─► submitted   in a later turn
 //! ```
 //!
-//! The scene travels with its frame's [`Content`]. Until the frame is submitted, its output latches nothing else.
+//! The scene travels with its frame's [`FrameContent`]. Until the frame is submitted, its output latches nothing else.
 //!
 //! Layers on planes of their own are not drawn. The cursor plane gets the cursor's position when the frame is
 //! submitted, not when its scene was latched.
@@ -15,26 +15,26 @@ use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use crate::backend::{Change, Plan, SubmitError};
+use crate::backend::{FramePlan, PlanChange, SubmitError};
 use crate::output::OutputState;
-use crate::output::frame::drawing::Begun;
-use crate::output::frame::{Content, CursorNow, Moment, Pixels};
+use crate::output::frame::drawing::RenderStart;
+use crate::output::frame::{CursorAtSubmit, FrameContent, FramePixels, LatchContext};
 use crate::output::scene::hud;
 use crate::output::scene::overlays;
-use crate::render::Finished;
+use crate::render::FinishedJob;
 use crate::scene::{OnPlane, Scene};
 use crate::state::State;
-use crate::surface::{Feedback, Path};
+use crate::surface::{Feedback, PresentPath};
 use upbeat_timing::id::{FrameId, OutputId};
-use upbeat_timing::output::Composed;
-use upbeat_timing::record::Need;
+use upbeat_timing::output::ComposeCostKind;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::Clock;
 
 /// Result of composing a latch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::output) enum Came {
+pub(in crate::output) enum ComposeResult {
     /// The scene had not changed.
-    Nothing {
+    Unchanged {
         /// A client had committed nevertheless, and its commit was latched.
         fresh: bool,
     },
@@ -43,20 +43,27 @@ pub(in crate::output) enum Came {
 }
 
 /// Draws and submits the scene if it differs from the last drawn scene, or if a client waits for feedback on it.
-pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) -> Came {
+pub(in crate::output) fn compose(
+    state: &mut State,
+    id: OutputId,
+    mut scene: Scene,
+    moment: LatchContext,
+) -> ComposeResult {
     let State { surfaces, outputs, clock, shell, .. } = state;
-    let crate::output::Outputs { list, renderer, drawn, overlays: kept, statistics, .. } = outputs;
-    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing { fresh: false } };
-    let arrangement = output.stage.arrangement();
+    let crate::output::Outputs { list, renderer, render_ping: drawn, overlays: kept, statistics, .. } = outputs;
+    let Some(output) = list.iter_mut().find(|output| output.id == id) else {
+        return ComposeResult::Unchanged { fresh: false };
+    };
+    let arrangement = output.scene_cache.arrangement();
     let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
     let mut clients = Vec::new();
     let mut fresh = false;
     surfaces.for_each_awake(|entry| {
-        if entry.output() != Some(id) || entry.seen() != arrangement {
+        if entry.output() != Some(id) || entry.visible_in() != arrangement {
             return;
         }
-        fresh |= entry.is_fresh();
-        if entry.is_fresh()
+        fresh |= entry.has_unlatched_content();
+        if entry.has_unlatched_content()
             && let Some(mut record) = entry.take_record()
         {
             record.latched = Some(moment.latched);
@@ -68,56 +75,56 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
         }
     });
     let cursor_moved = std::mem::take(&mut output.cursor_moved);
-    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
-    if unchanged && waiting.is_empty() && moment.need != Need::Output {
+    let unchanged = scene.looks_like(&output.drawn_scene) && scene.cursor == output.drawn_scene.cursor && !cursor_moved;
+    if unchanged && waiting.is_empty() && moment.need != RepaintReason::Output {
         output.reclaim(Arc::new(scene));
-        return Came::Nothing { fresh };
+        return ComposeResult::Unchanged { fresh };
     }
-    if shell.overlays().shows_figures() && !scene.composes_like(&output.drawn) {
+    if shell.overlays().shows_statistics() && !scene.composes_like(&output.drawn_scene) {
         let (begun, cost) = (clock.now(), kept.hud_cost);
         let figures = || hud::figures(output, (shell, surfaces), statistics, cost);
         overlays::renew_hud(kept, &mut scene, (id, &output.output), figures);
         kept.hud_cost = clock.now() - begun;
     }
-    let planes = output.choose_planes(&mut scene, surfaces.memories());
-    let feedback = gather(&scene, waiting);
+    let planes = output.choose_planes(&mut scene, surfaces.device_buffers());
+    let feedback = gather_feedback(&scene, waiting);
     let record = output.open_record(&moment);
     let reports = std::mem::take(&mut output.reports);
-    let mut content = Content { feedback, clients, planes, reports, ..Content::new(scene, record) };
+    let mut content = FrameContent { feedback, clients, planes, reports, ..FrameContent::new(scene, record) };
     let needs_no_drawing = output.needs_no_drawing(&content);
     content.keeps_picture = needs_no_drawing;
     let scene = content.scene.clone();
     let frame = output.conductor.output_mut().choose(moment.target.id, content);
     if needs_no_drawing {
         drop(scene);
-        output.submit(frame, Change::Planes, (None, None), clock);
-        return Came::Frame;
+        output.submit(frame, PlanChange::Planes, (None, None), clock);
+        return ComposeResult::Frame;
     }
     let begun = output.begin(renderer.as_mut(), &scene, true, drawn.as_ref());
     match begun {
         None => output.failed(frame),
-        Some(Begun::Finished(finished)) => {
+        Some(RenderStart::Finished(finished)) => {
             drop(scene);
             output.composed(frame, finished, None, clock);
         }
-        Some(Begun::UnderWay(job)) => {
-            output.drawn = scene;
+        Some(RenderStart::UnderWay(job)) => {
+            output.drawn_scene = scene;
             if let Some(frame) = output.conductor.output_mut().frames_mut().get_mut(frame) {
-                frame.content.pixels = Pixels::Drawing(job);
+                frame.content.pixels = FramePixels::Drawing(job);
             }
         }
     }
-    Came::Frame
+    ComposeResult::Frame
 }
 
 /// Collects the feedback that waits for this frame.
-fn gather(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
+fn gather_feedback(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
     let mut all = Feedback::default();
     for (surface, feedback) in waiting {
         let plane = scene.layers.iter().find_map(|layer| layer.plane.filter(|_| layer.surface == surface));
         all.extend(match plane {
-            Some(OnPlane::Overlay) => feedback.uncopied(Path::Overlay),
-            Some(OnPlane::Primary) => feedback.uncopied(Path::Direct),
+            Some(OnPlane::Overlay) => feedback.mark_zero_copy(PresentPath::Overlay),
+            Some(OnPlane::Primary) => feedback.mark_zero_copy(PresentPath::Direct),
             None => feedback,
         });
     }
@@ -129,33 +136,33 @@ impl OutputState {
     pub(in crate::output) fn reclaim(&mut self, scene: Arc<Scene>) {
         if let Ok(mut scene) = Arc::try_unwrap(scene) {
             scene.layers.clear();
-            self.spare = scene.layers;
+            self.spare_layers = scene.layers;
         }
     }
 
     /// Releases the client buffers of a drawn frame, and updates its cursor to `now` if given.
-    fn drawn_from(&mut self, id: FrameId, now: Option<CursorNow>) {
+    fn release_drawn(&mut self, id: FrameId, now: Option<CursorAtSubmit>) {
         let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
         let scene = &mut frame.content.scene;
-        let is_drawn = Arc::ptr_eq(scene, &self.drawn);
+        let is_drawn = Arc::ptr_eq(scene, &self.drawn_scene);
         if is_drawn {
-            self.drawn = Arc::default();
+            self.drawn_scene = Arc::default();
         }
         if let Some(scene) = Arc::get_mut(scene) {
             scene.release_buffers();
             scene.cursor = now.map_or(scene.cursor.take(), |now| now.0);
         }
         if is_drawn {
-            self.drawn = scene.clone();
+            self.drawn_scene = scene.clone();
         }
     }
 
     /// Whether only planes changed, so that no drawing is needed.
-    fn needs_no_drawing(&self, content: &Content) -> bool {
-        let Content { scene, planes, .. } = content;
+    fn needs_no_drawing(&self, content: &FrameContent) -> bool {
+        let FrameContent { scene, planes, .. } = content;
         let has_plane = self.display.capabilities().cursor_plane.is_some();
-        let same_picture = scene.composes_like(&self.drawn) && !self.drawn.is_direct();
-        let undrawn_cursor = has_plane || (!planes.is_empty() && scene.cursor == self.drawn.cursor);
+        let same_picture = scene.composes_like(&self.drawn_scene) && !self.drawn_scene.is_direct();
+        let undrawn_cursor = has_plane || (!planes.is_empty() && scene.cursor == self.drawn_scene.cursor);
         let is_first = self.conductor.output().frames().next_frame() == FrameId(0);
         planes.direct.is_some() || (same_picture && undrawn_cursor && !is_first)
     }
@@ -165,42 +172,42 @@ impl OutputState {
     pub(in crate::output) fn composed(
         &mut self,
         id: FrameId,
-        finished: Finished,
-        cursor: Option<CursorNow>,
+        finished: FinishedJob,
+        cursor: Option<CursorAtSubmit>,
         clock: &impl Clock,
     ) {
         let Some((buffer, drawn)) = self.take_drawn(finished) else { return self.failed(id) };
         if let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) {
             frame.content.record.damage = drawn.area();
         }
-        self.submit(id, Change::Compose { buffer, damage: drawn.damage }, (drawn.fence, cursor), clock);
+        self.submit(id, PlanChange::Compose { buffer, damage: drawn.damage }, (drawn.fence, cursor), clock);
     }
 
     fn submit(
         &mut self,
         id: FrameId,
-        change: Change,
-        (in_fence, cursor): (Option<OwnedFd>, Option<CursorNow>),
+        change: PlanChange,
+        (in_fence, cursor): (Option<OwnedFd>, Option<CursorAtSubmit>),
         clock: &impl Clock,
     ) {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
-        self.drawn_from(id, cursor.filter(|_| has_plane));
+        self.release_drawn(id, cursor.filter(|_| has_plane));
         let composed = clock.now();
-        let fence = in_fence.as_ref().and_then(crate::output::drawn_by);
+        let fence = in_fence.as_ref().and_then(crate::output::fence_copy);
         let cost = match &change {
-            Change::Planes => Composed::Planes,
-            Change::Compose { buffer, .. } if buffer.age == 0 => Composed::Odd,
-            Change::Compose { .. } if fence.is_some() => Composed::Unfinished,
-            Change::Compose { .. } => Composed::Usual,
-            Change::FrontRectangle { .. } => Composed::Odd,
+            PlanChange::Planes => ComposeCostKind::Planes,
+            PlanChange::Compose { buffer, .. } if buffer.age == 0 => ComposeCostKind::Odd,
+            PlanChange::Compose { .. } if fence.is_some() => ComposeCostKind::Unfinished,
+            PlanChange::Compose { .. } => ComposeCostKind::Usual,
+            PlanChange::FrontRectangle { .. } => ComposeCostKind::Odd,
         };
         let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
-        let Content { scene, record, planes, pixels, .. } = &mut frame.content;
+        let FrameContent { scene, record, planes, pixels, .. } = &mut frame.content;
         record.frame = id.0;
         record.composed = Some(composed);
         record.compose_cost = composed - record.latched;
-        *pixels = Pixels::Submitted(fence);
-        let plan = Plan {
+        *pixels = FramePixels::Submitted(fence);
+        let plan = FramePlan {
             frame: id,
             present: record.present,
             final_at: composed,
@@ -216,7 +223,7 @@ impl OutputState {
         let done = clock.now();
         self.conductor.output_mut().submitted(id, scheduled, done, cost);
         let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
-        let Content { record, clients, .. } = &mut frame.content;
+        let FrameContent { record, clients, .. } = &mut frame.content;
         record.submitted = Some(done);
         clients.iter_mut().for_each(|client| client.frame = Some(id.0));
         self.note_drawn(id);
@@ -225,7 +232,7 @@ impl OutputState {
     /// Remembers the frame's scene: damage of the next frame is relative to it.
     pub(in crate::output) fn note_drawn(&mut self, id: FrameId) {
         if let Some(frame) = self.conductor.output().frames().get(id) {
-            self.drawn = frame.content.scene.clone();
+            self.drawn_scene = frame.content.scene.clone();
         }
     }
 
@@ -233,14 +240,14 @@ impl OutputState {
     fn failed(&mut self, id: FrameId) {
         let machine = self.conductor.output_mut();
         if let Some(frame) = machine.fail(id) {
-            machine.need_again();
-            self.let_go(frame);
+            machine.retry_repaint();
+            self.release_frame(frame);
         }
     }
 
     /// The display rejected a plan.
-    pub(in crate::output) fn refused(&mut self, id: FrameId, error: SubmitError, plan: Plan) {
-        if let Change::Compose { buffer, .. } = plan.change {
+    pub(in crate::output) fn refused(&mut self, id: FrameId, error: SubmitError, plan: FramePlan) {
+        if let PlanChange::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);
         }
         self.forget_refused(id, &error);
@@ -250,17 +257,17 @@ impl OutputState {
     pub(in crate::output) fn forget_refused(&mut self, id: FrameId, error: &SubmitError) {
         let frame = self.conductor.output_mut().fail(id);
         // The drawn scene never reached the screen, so the next frame needs full damage.
-        self.drawn = Arc::default();
+        self.drawn_scene = Arc::default();
         self.canvas.forget();
         if let Some(frame) = frame {
-            self.let_go(frame);
+            self.release_frame(frame);
         }
         match error {
             SubmitError::Busy | SubmitError::Off => tracing::debug!(output = self.output.name(), %error),
             _ => tracing::error!(output = self.output.name(), %error, "a frame was refused"),
         }
         if *error != SubmitError::Off {
-            self.conductor.output_mut().need_again();
+            self.conductor.output_mut().retry_repaint();
         }
     }
 }

@@ -10,30 +10,30 @@ use calloop::ping::Ping;
 
 use crate::backend::Buffer;
 use crate::output::OutputState;
-use crate::output::frame::handing_over;
-use crate::output::frame::{Content, CursorNow, Pixels};
-use crate::output::power::{self, LitBy};
-use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
+use crate::output::frame::submit_ahead;
+use crate::output::frame::{CursorAtSubmit, FrameContent, FramePixels};
+use crate::output::power::{self, PowerOnEvent};
+use crate::render::{DrawnFrame, FinishedJob, RecoveredRenderer, RenderJob, RenderJobId, Renderer};
 use crate::scene::Scene;
 use crate::state::State;
-use crate::surface::Unshown;
-use upbeat_timing::frames::{Frame, Stage};
+use crate::surface::FrameDiscardReason;
+use upbeat_timing::frames::{FrameStage, QueuedFrame};
 use upbeat_timing::id::FrameId;
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::Clock;
 
 /// State of a scene that was handed to the renderer.
-pub(in crate::output) enum Begun {
+pub(in crate::output) enum RenderStart {
     /// It is drawn, or drawing failed.
-    Finished(Finished),
+    Finished(FinishedJob),
     /// The render thread is drawing it.
-    UnderWay(JobId),
+    UnderWay(RenderJobId),
 }
 
 impl OutputState {
     /// Whether a frame that is still wanted is being drawn.
     pub fn is_drawing(&self) -> bool {
-        self.conductor.output().frames().at(Stage::Drawing).any(|frame| !frame.is_unwanted())
+        self.conductor.output().frames().at(FrameStage::Drawing).any(|frame| !frame.is_discarded())
     }
 
     /// How many frames of our own animations are recorded ahead and not drawn yet. For tests.
@@ -49,19 +49,19 @@ impl OutputState {
         scene: &Arc<Scene>,
         urgent: bool,
         drawn: Option<&Ping>,
-    ) -> Option<Begun> {
+    ) -> Option<RenderStart> {
         let with_cursor = self.display.capabilities().cursor_plane.is_none();
         let renderer = renderer?;
         let buffer = self.display.acquire()?;
-        let job = Job { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
-        Some(renderer.start(job, urgent, drawn.cloned()).map_or_else(Begun::UnderWay, Begun::Finished))
+        let job = RenderJob { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
+        Some(renderer.start(job, urgent, drawn.cloned()).map_or_else(RenderStart::UnderWay, RenderStart::Finished))
     }
 
     /// The drawn buffer and its damage; `None` if drawing failed, which is logged.
-    pub(in crate::output) fn take_drawn(&mut self, finished: Finished) -> Option<(Buffer, Drawn)> {
-        let Finished { job, result, took, .. } = finished;
+    pub(in crate::output) fn take_drawn(&mut self, finished: FinishedJob) -> Option<(Buffer, DrawnFrame)> {
+        let FinishedJob { job, result, took, .. } = finished;
         if let Some(took) = took {
-            self.conductor.output_mut().drawn_elsewhere(took);
+            self.conductor.output_mut().observe_draw_time(took);
         }
         match result {
             Ok(drawn) => Some((job.buffer, drawn)),
@@ -75,26 +75,26 @@ impl OutputState {
     }
 
     /// The frame that `job` draws.
-    fn drawn_by(&self, job: JobId) -> Option<&Frame<Content>> {
-        self.conductor.output().frames().at(Stage::Drawing).find(|frame| frame.content.is_drawn_by(job))
+    fn drawn_by(&self, job: RenderJobId) -> Option<&QueuedFrame<FrameContent>> {
+        self.conductor.output().frames().at(FrameStage::Drawing).find(|frame| frame.content.is_drawn_by(job))
     }
 
     /// Discards all frames that no display holds: latched, being drawn, or finished.
-    pub(in crate::output) fn drop_undrawn(&mut self, renderer: Option<&mut Renderer>) {
+    pub(in crate::output) fn discard_undrawn(&mut self, renderer: Option<&mut Renderer>) {
         let machine = self.conductor.output_mut();
         machine.drop_composing();
         machine.drop_ahead();
-        let unwanted = machine.frames_mut().iter_mut().filter(|frame| frame.is_unwanted());
-        unwanted.for_each(|frame| std::mem::take(&mut frame.content.feedback).discard(Unshown::Unseen));
-        self.take_back(renderer);
+        let unwanted = machine.frames_mut().iter_mut().filter(|frame| frame.is_discarded());
+        unwanted.for_each(|frame| std::mem::take(&mut frame.content.feedback).discard(FrameDiscardReason::Unseen));
+        self.take_back_discarded(renderer);
     }
 
     /// Takes discarded frames back from the renderer if drawing has not begun.
-    pub(in crate::output) fn take_back(&mut self, renderer: Option<&mut Renderer>) {
+    pub(in crate::output) fn take_back_discarded(&mut self, renderer: Option<&mut Renderer>) {
         let Some(renderer) = renderer else { return };
         let frames = self.conductor.output_mut().frames_mut();
-        let unwanted = |frame: &Frame<Content>| match frame.content.pixels {
-            Pixels::Drawing(job) if frame.is_unwanted() => Some((frame.id, job)),
+        let unwanted = |frame: &QueuedFrame<FrameContent>| match frame.content.pixels {
+            FramePixels::Drawing(job) if frame.is_discarded() => Some((frame.id, job)),
             _ => None,
         };
         loop {
@@ -108,7 +108,7 @@ impl OutputState {
     }
 
     /// A frame recorded ahead was drawn, or drawing failed.
-    pub(in crate::output) fn arrived(&mut self, id: FrameId, finished: Finished, clock: &impl Clock) {
+    pub(in crate::output) fn finished_ahead(&mut self, id: FrameId, finished: FinishedJob, clock: &impl Clock) {
         let took = finished.took;
         let drawn = self.take_drawn(finished);
         let now = clock.now();
@@ -117,80 +117,80 @@ impl OutputState {
             frames.take(id);
             return;
         };
-        let Content { record, pixels, scene, chosen_in, .. } = &mut frame.content;
+        let FrameContent { record, pixels, scene, chosen_in, .. } = &mut frame.content;
         record.composed = Some(now);
         record.compose_cost = took.map_or(now - record.latched, |took| *chosen_in + took);
         record.damage = drawn.area();
-        *pixels = Pixels::Drawn(buffer, drawn);
+        *pixels = FramePixels::Drawn(buffer, drawn);
         if let Some(scene) = Arc::get_mut(scene) {
             scene.release_buffers();
         }
         let cost = record.compose_cost;
-        frames.drawn(id, cost);
+        frames.mark_drawn(id, cost);
     }
 }
 
 /// Handles all finished jobs of the renderer.
-pub(in crate::output) fn hear_renderer(state: &mut State) {
-    state.outputs.renderer.iter_mut().for_each(Renderer::let_go);
+pub(in crate::output) fn handle_finished_jobs(state: &mut State) {
+    state.outputs.renderer.iter_mut().for_each(Renderer::release_uploaded);
     while let Some(finished) = state.outputs.renderer.as_mut().and_then(Renderer::finished) {
         let outputs = &state.outputs.list;
         let drawn = outputs.iter().find_map(|output| Some((output.id, output.drawn_by(finished.id)?)));
         let Some((id, frame)) = drawn else {
             // Either a capture, or a frame of a removed output, which is dropped.
-            crate::output::capture::hear(state, finished);
+            crate::output::capture::handle_finished_job(state, finished);
             continue;
         };
-        let (frame, is_latched) = (frame.id, !frame.is_ahead() && !frame.is_unwanted());
-        let cursor = is_latched.then(|| CursorNow(handing_over::cursor_on(state, id)));
+        let (frame, is_latched) = (frame.id, !frame.is_ahead() && !frame.is_discarded());
+        let cursor = is_latched.then(|| CursorAtSubmit(submit_ahead::cursor_on(state, id)));
         let State { outputs, clock, .. } = state;
         let Some(output) = outputs.by_id_mut(id) else { continue };
         if is_latched {
             output.composed(frame, finished, cursor, clock);
         } else {
-            output.arrived(frame, finished, clock);
+            output.finished_ahead(frame, finished, clock);
         }
-        handing_over::attend(state, id);
-        crate::output::clients::second_period::resume(state, id);
+        submit_ahead::run_urgent_steps(state, id);
+        crate::output::clients::second_period::send_ready_callbacks(state, id);
     }
-    recover(state);
+    recover_renderer(state);
 }
 
 /// After a GPU reset or a driver failure: all frames in the renderer are lost, and its successor repaints every output.
-fn recover(state: &mut State) {
-    let crate::output::Outputs { list, renderer, drawn, .. } = &mut state.outputs;
+fn recover_renderer(state: &mut State) {
+    let crate::output::Outputs { list, renderer, render_ping: drawn, .. } = &mut state.outputs;
     let Some(lost) = renderer else { return };
     let fastest = list.iter().map(|output| output.conductor.output().vsync().interval()).min();
     match lost.recover(fastest.unwrap_or_default(), drawn.as_ref()) {
         Ok(None) => return,
-        Ok(Some(Recovered::Fresh)) => {
+        Ok(Some(RecoveredRenderer::Fresh)) => {
             tracing::warn!("the OpenGL ES context was lost: a new context replaces it");
-            power::light(state, LitBy::Renderer);
+            power::light(state, PowerOnEvent::Renderer);
         }
-        Ok(Some(Recovered::Pixman)) => {
+        Ok(Some(RecoveredRenderer::Pixman)) => {
             tracing::error!("the OpenGL ES context was lost again: Pixman draws from now on");
-            power::light(state, LitBy::Renderer);
+            power::light(state, PowerOnEvent::Renderer);
         }
-        Ok(Some(Recovered::Gone)) => {
+        Ok(Some(RecoveredRenderer::Gone)) => {
             tracing::error!("OpenGL ES contexts are lost repeatedly: the outputs stay dark until one draws");
-            power::darken(state, LitBy::Renderer);
+            power::darken(state, PowerOnEvent::Renderer);
         }
-        Ok(Some(Recovered::Back)) => {
+        Ok(Some(RecoveredRenderer::Back)) => {
             tracing::warn!("OpenGL ES draws again");
-            return power::light(state, LitBy::Renderer);
+            return power::light(state, PowerOnEvent::Renderer);
         }
         Err(error) => {
             // The next turn tries again, but only input or a client starts a turn.
             tracing::error!(%error, "the OpenGL ES context was lost, and no other renderer is available");
-            return power::darken(state, LitBy::Renderer);
+            return power::darken(state, PowerOnEvent::Renderer);
         }
     }
     let crate::output::Outputs { list, renderer, .. } = &mut state.outputs;
     for output in list {
-        output.drop_undrawn(renderer.as_mut());
+        output.discard_undrawn(renderer.as_mut());
         output.canvas.forget();
-        output.drawn = Arc::default();
-        output.need(Need::Output);
+        output.drawn_scene = Arc::default();
+        output.schedule_repaint(RepaintReason::Output);
     }
-    hear_renderer(state);
+    handle_finished_jobs(state);
 }

@@ -3,105 +3,114 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use crate::output::OutputState;
+use crate::output::clients::blockers::clear_blockers;
 use crate::output::clients::front_buffer;
-use crate::output::clients::gates::clear_blockers;
 use crate::output::clients::pacing;
 use crate::output::clients::second_period;
-use crate::output::frame::Moment;
-use crate::output::frame::compose::{Came, compose};
-use crate::output::frame::handing_over::{self, Taken};
-use crate::output::scene::following;
+use crate::output::frame::LatchContext;
+use crate::output::frame::compose::{ComposeResult, compose};
+use crate::output::frame::submit_ahead::{self, LatchedFrame};
+use crate::output::scene::followers;
+use crate::output::scene::scene_cache;
 use crate::output::scene::scrolling;
-use crate::output::scene::stage;
 use crate::scene::Scene;
-use crate::shell::Hand;
-use crate::shell::animation::Shown;
-use crate::shell::layers::Pinned;
+use crate::shell::ShellSeat;
+use crate::shell::animation::FrameTimes;
+use crate::shell::layers::ShellLayerSurface;
 use crate::state::State;
-use crate::surface::Entry;
+use crate::surface::SurfaceEntry;
 use upbeat_timing::defaults::START_DELAY;
 use upbeat_timing::id::{ClientId, OutputId, WindowId};
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Clock, Instant, Span};
 
 /// Latches `target`: shows a frame finished ahead for it, or otherwise chooses, draws and submits a new scene.
 pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
-    if let Some(taken) = handing_over::show_finished(state, id, target, scheduled) {
-        return conclude(state, id, taken);
+    if let Some(taken) = submit_ahead::show_finished(state, id, target, scheduled) {
+        return after_latch(state, id, taken);
     }
     let latched = state.clock.now();
     let opened = open_queues(state, id, target);
     state.latch_drag();
-    following::latch(state, id, None);
+    followers::latch(state, id, None);
     scrolling::latch(state, id, target);
     animate(state, id, target.present, target.interval);
     let is_moving = is_moving(state, id, target.present);
-    let starts = state
-        .outputs
-        .by_id(id)
-        .is_some_and(|output| output.conductor.output().calm().starts() && !somebody_draws(state, output, latched));
+    let starts = state.outputs.by_id(id).is_some_and(|output| {
+        output.conductor.output().idle_predictor().is_animation_starting() && !is_client_drawing(state, output, latched)
+    });
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let need = output.conductor.latched(target.id);
     output.conductor.output_mut().set_motion(is_moving);
-    output.scenes += 1;
-    output.looked = latched;
-    let (mut scene, mut is_arranged_anew) = stage::choose(state, id, target.present);
-    if following::latch(state, id, Some(&scene)) {
+    output.latch_count += 1;
+    output.last_latch = latched;
+    let (mut scene, mut is_arranged_anew) = scene_cache::choose(state, id, target.present);
+    if followers::latch(state, id, Some(&scene)) {
         // A follower moved together with its window, so the scene must be chosen again.
-        (scene, is_arranged_anew) = stage::choose(state, id, target.present);
+        (scene, is_arranged_anew) = scene_cache::choose(state, id, target.present);
     }
-    see(state, id, &scene, is_arranged_anew);
-    attend(state, id, is_arranged_anew, target.present);
+    record_visibility(state, id, &scene, is_arranged_anew);
+    update_focus(state, id, is_arranged_anew, target.present);
     let clients = fresh_clients(state, id);
-    front_buffer::check(state, id, &scene);
-    let came = compose(state, id, scene, Moment { target, scheduled, latched, need });
+    front_buffer::revoke_if_changed(state, id, &scene);
+    let came = compose(state, id, scene, LatchContext { target, scheduled, latched, need });
     let cleared = clear_barriers(state, id);
-    conclude(state, id, Taken { index: target.id, present: target.present, interval: target.interval, settled: false });
+    after_latch(
+        state,
+        id,
+        LatchedFrame { index: target.id, present: target.present, interval: target.interval, settled: false },
+    );
     let called = pacing::latched(state, id, &clients);
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let machine = output.conductor.output_mut();
     let counts = match came {
-        Came::Nothing { fresh } => machine.empty(target.id, latched, opened || cleared || fresh || called),
-        Came::Frame => true,
+        ComposeResult::Unchanged { fresh } => {
+            machine.latched_nothing(target.id, latched, opened || cleared || fresh || called)
+        }
+        ComposeResult::Frame => true,
     };
     if counts {
-        machine.calm_mut().latched(starts);
+        machine.idle_predictor_mut().latched(starts);
         second_period::apply_next(state, id, target.id);
     }
 }
 
 /// Called after each latch: starts or continues animations, and schedules waiting updates for the next refresh.
-pub(in crate::output) fn conclude(state: &mut State, id: OutputId, taken: Taken) {
+pub(in crate::output) fn after_latch(state: &mut State, id: OutputId, taken: LatchedFrame) {
     if taken.settled {
         animate(state, id, taken.present, taken.interval);
     }
-    rearm(state, id, taken.index);
+    reschedule_waiting(state, id, taken.index);
     if is_moving(state, id, taken.present)
         && let Some(output) = state.outputs.by_id_mut(id)
     {
-        output.need(Need::Animation);
+        output.schedule_repaint(RepaintReason::Animation);
     }
     if let Some(output) = state.outputs.by_id_mut(id) {
-        scrolling::go_on(output);
+        scrolling::schedule_next_frame(output);
     }
-    handing_over::attend(state, id);
+    submit_ahead::run_urgent_steps(state, id);
 }
 
 impl crate::output::Outputs {
     /// The frame of output `id` presented at `present`, as the clock of animations.
-    pub(in crate::output) fn shown(&self, id: OutputId, present: Instant, interval: Span) -> Shown {
+    pub(in crate::output) fn animation_frame(&self, id: OutputId, present: Instant, interval: Span) -> FrameTimes {
         let is_fixed = self.by_id(id).is_some_and(|output| !output.conductor.output().vsync().is_variable());
         let waits = is_fixed && self.frames_ahead > 0;
-        Shown::new(present, interval, if waits { interval * i64::from(START_DELAY) } else { Span::ZERO })
+        FrameTimes::new(present, interval, if waits { interval * i64::from(START_DELAY) } else { Span::ZERO })
     }
 }
 
 /// Starts pending animations from the frame that output `id` shows at `present`. Another output with the same animation
 /// begins at its own latch.
 fn animate(state: &mut State, id: OutputId, present: Instant, interval: Span) {
-    if state.shell.animate(state.outputs.shown(id, present, interval)) {
-        state.outputs.list.iter_mut().for_each(|output| output.conductor.output_mut().calm_mut().start());
+    if state.shell.animate(state.outputs.animation_frame(id, present, interval)) {
+        state
+            .outputs
+            .list
+            .iter_mut()
+            .for_each(|output| output.conductor.output_mut().idle_predictor_mut().mark_animation_start());
     }
 }
 
@@ -112,11 +121,12 @@ fn is_moving(state: &State, id: OutputId, present: Instant) -> bool {
 
 /// Whether a client is drawing for the output or is about to. Frames rendered ahead meanwhile would lack its content,
 /// and could take the CPU time that it needs.
-fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
+fn is_client_drawing(state: &State, output: &OutputState, now: Instant) -> bool {
     let first = state.outputs.first();
     let mut here = state.surfaces.awake().filter(|entry| entry.output().or(first) == Some(output.id));
-    let waits = |entry: &Entry| entry.waits() && (entry.output().is_none() || state.outputs.sees(entry));
-    output.conductor.is_anybody_drawing(now) || here.any(waits)
+    let waits =
+        |entry: &SurfaceEntry| entry.is_waiting() && (entry.output().is_none() || state.outputs.is_visible(entry));
+    output.conductor.is_client_drawing(now) || here.any(waits)
 }
 
 /// Applies every ready and due update, in order. Returns whether any was applied.
@@ -124,7 +134,7 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
     let first = state.outputs.first();
     let mut opened: Vec<WlSurface> = Vec::new();
     state.surfaces.for_each_awake(|entry| {
-        let waits = entry.waiting() > 0 && entry.output().or(first) == Some(id);
+        let waits = entry.queued_updates() > 0 && entry.output().or(first) == Some(id);
         if waits && entry.open_due(target.id, target.present) {
             opened.push(entry.surface().clone());
         }
@@ -140,7 +150,7 @@ fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
     let mut clients: Vec<ClientId> = state
         .surfaces
         .awake()
-        .filter(|entry| entry.output() == Some(id) && (entry.is_fresh() || entry.wants_callback()))
+        .filter(|entry| entry.output() == Some(id) && (entry.has_unlatched_content() || entry.wants_callback()))
         .map(|entry| entry.client())
         .collect();
     clients.sort_unstable();
@@ -150,14 +160,15 @@ fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
 
 /// Records which surfaces are visible on this output, and to which windows they belong: all surfaces if the scene was
 /// arranged anew, otherwise only surfaces that another output paced until now.
-fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
+fn record_visibility(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     let now = state.clock.now();
-    let cursor = crate::output::scene::cursor::shown_surface(state, scene);
+    let cursor = crate::output::scene::cursor::cursor_surface(state, scene);
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
-    let arrangement = output.stage.arrangement();
-    let paced_elsewhere =
-        |entry: &&Entry| entry.output() != Some(id) && output.stage.has(entry.surface()) == Some(true);
+    let arrangement = output.scene_cache.arrangement();
+    let paced_elsewhere = |entry: &&SurfaceEntry| {
+        entry.output() != Some(id) && output.scene_cache.contains(entry.surface()) == Some(true)
+    };
     let seen: Vec<WlSurface> = match is_arranged_anew {
         true => {
             let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
@@ -168,42 +179,44 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     for (surface, is_cursor) in
         seen.iter().map(|surface| (surface, false)).chain(cursor.iter().map(|cursor| (cursor, true)))
     {
-        surfaces.note_seen(surface, |seen| {
+        surfaces.update_visibility(surface, |seen| {
             let entry = seen.entry();
             // A surface on several outputs is paced by the first.
             let elsewhere = entry.output().filter(|other| *other != id).and_then(|other| outputs.by_id(other));
             // The cursor is on one output at a time, so it always moves over.
-            if !is_cursor && elsewhere.is_some_and(|other| other.on && other.stage.arrangement() == entry.seen()) {
+            if !is_cursor
+                && elsewhere.is_some_and(|other| other.on && other.scene_cache.arrangement() == entry.visible_in())
+            {
                 return;
             }
             let is_known = entry.record().window.is_some();
-            seen.see(id, arrangement);
+            seen.record_visibility(id, arrangement);
             if !is_known {
-                seen.belongs_to(shell.window_of(surface).map(|window| window.id));
+                seen.set_window(shell.window_of(surface).map(|window| window.id));
             }
         });
     }
     let waits = surfaces.awake().any(|entry| {
         let elsewhere = entry.output().is_some_and(|output| output != id);
         // Fresh content that no output will show must not stay pending for ever, so it counts here, too.
-        let has_something = entry.waits() || entry.is_fresh();
-        !elsewhere && (entry.output() != Some(id) || entry.seen() != arrangement) && has_something
+        let has_something = entry.is_waiting() || entry.has_unlatched_content();
+        !elsewhere && (entry.output() != Some(id) || entry.visible_in() != arrangement) && has_something
     });
     if waits {
-        pacing::hidden_waits(outputs, now);
+        pacing::schedule_hidden_tick(outputs, now);
     }
 }
 
 /// Updates the pacers: which clients on this output have the focus or hold a pressed button or finger.
-fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Instant) {
+fn update_focus(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Instant) {
     let now = state.clock.now();
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
     let layers = [shell.layers().with_keyboard(), shell.layers().pressed()];
     let windows = [shell.focused(), shell.pressed()];
     let roots = layers.map(|pinned| pinned.map(|pinned| pinned.surface().clone()));
-    let are_others = output.attended.replace(windows, roots);
-    if !are_others && !is_arranged_anew && !output.attended.is_stale {
+    let are_others = output.focused_clients.replace(windows, roots);
+    if !are_others && !is_arranged_anew && !output.focused_clients.is_stale {
         return;
     }
     let view = shell.view(&output.output, present);
@@ -211,7 +224,7 @@ fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Inst
         let window = shell.window(window.filter(|window| shell.is_on(*window, &view))?)?;
         Some(window.surface())
     };
-    let client_of = |(window, pinned): (Option<WindowId>, Option<&Pinned>)| {
+    let client_of = |(window, pinned): (Option<WindowId>, Option<&ShellLayerSurface>)| {
         let root = match pinned {
             Some(pinned) => Some(pinned.surface()).filter(|_| *pinned.output() == output.output),
             None => window_of(window),
@@ -219,7 +232,7 @@ fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Inst
         Some(surfaces.client_of(root?)?.id)
     };
     let [focused, held] = [0, 1].map(|index| client_of((windows[index], layers[index])));
-    pacing::attend(output, focused, held, now);
+    pacing::update_focus(output, focused, held, now);
 }
 
 /// Clears fifo barriers right after the latch that took their update. A frame finished ahead clears none, because its
@@ -234,11 +247,11 @@ fn clear_barriers(state: &mut State, id: OutputId) -> bool {
 }
 
 /// Schedules the waiting updates of output `id` for a refresh after `index`.
-pub(in crate::output) fn rearm(state: &mut State, id: OutputId, index: RefreshIndex) {
+pub(in crate::output) fn reschedule_waiting(state: &mut State, id: OutputId, index: RefreshIndex) {
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();
     let Some(output) = outputs.by_id_mut(id) else { return };
-    for entry in surfaces.awake().filter(|entry| entry.waiting() > 0 && entry.output().or(first) == Some(id)) {
-        output.need_when_due(entry, index);
+    for entry in surfaces.awake().filter(|entry| entry.queued_updates() > 0 && entry.output().or(first) == Some(id)) {
+        output.schedule_when_due(entry, index);
     }
 }

@@ -3,40 +3,40 @@
 
 pub(super) mod compose;
 pub(super) mod drawing;
-pub(super) mod handing_over;
 pub(super) mod latch;
-pub(super) mod present;
+pub(super) mod presentation;
 pub(super) mod rendering_ahead;
+pub(super) mod submit_ahead;
 
 use std::sync::Arc;
 
 use crate::backend::Buffer;
 use crate::backend::fence::Fence;
-use crate::backend::plane::Planes;
+use crate::backend::plane::PlaneContents;
 use crate::output::OutputState;
-use crate::output::scene::scrolling::Report;
-use crate::render::{Drawn, JobId};
+use crate::output::scene::scrolling::ViewReport;
+use crate::render::{DrawnFrame, RenderJobId};
 use crate::scene::{CursorLayer, Scene};
-use crate::surface::{Feedback, Unshown};
-use upbeat_timing::frames::Frame;
+use crate::surface::{Feedback, FrameDiscardReason};
+use upbeat_timing::frames::QueuedFrame;
 use upbeat_timing::id::FrameId;
-use upbeat_timing::record::{ClientFrameRecord, FrameRecord, Need};
+use upbeat_timing::record::{ClientFrameRecord, FrameRecord, RepaintReason};
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Instant, Span};
 
 /// The content of a frame and the feedback that waits for it.
 #[derive(Debug)]
-pub struct Content {
+pub struct FrameContent {
     pub(in crate::output) scene: Arc<Scene>,
     pub(in crate::output) record: FrameRecord,
     /// Presentation feedback of clients.
     pub(in crate::output) feedback: Feedback,
     pub(in crate::output) clients: Vec<ClientFrameRecord>,
     /// Scroll reports of the views in this frame.
-    pub(in crate::output) reports: Vec<Report>,
+    pub(in crate::output) reports: Vec<ViewReport>,
     /// Client buffers on planes.
-    pub(in crate::output) planes: Planes,
-    pub(in crate::output) pixels: Pixels,
+    pub(in crate::output) planes: PlaneContents,
+    pub(in crate::output) pixels: FramePixels,
     /// Only planes move: the picture on screen below them stays.
     pub(in crate::output) keeps_picture: bool,
     /// Time it took to choose the scene ahead; zero for a latched scene.
@@ -45,50 +45,50 @@ pub struct Content {
 
 /// Where the pixels of a frame are.
 #[derive(Debug, Default)]
-pub(in crate::output) enum Pixels {
+pub(in crate::output) enum FramePixels {
     /// Not drawn yet, or the frame changes only planes.
     #[default]
     None,
-    Drawing(JobId),
-    Drawn(Buffer, Drawn),
+    Drawing(RenderJobId),
+    Drawn(Buffer, DrawnFrame),
     /// The display has them. The fence signals when the GPU has finished; `None` if it had finished before the
     /// submission.
     Submitted(Option<Fence>),
 }
 
-impl Content {
+impl FrameContent {
     /// A scene that is not drawn yet.
     pub(in crate::output) fn new(scene: Scene, record: FrameRecord) -> Self {
-        Content {
+        FrameContent {
             scene: Arc::new(scene),
             record,
             feedback: Feedback::default(),
             clients: Vec::new(),
             reports: Vec::new(),
-            planes: Planes::default(),
-            pixels: Pixels::None,
+            planes: PlaneContents::default(),
+            pixels: FramePixels::None,
             keeps_picture: false,
             chosen_in: Span::ZERO,
         }
     }
 
     /// Whether `job` draws this frame.
-    pub(in crate::output) fn is_drawn_by(&self, job: JobId) -> bool {
-        matches!(self.pixels, Pixels::Drawing(own) if own == job)
+    pub(in crate::output) fn is_drawn_by(&self, job: RenderJobId) -> bool {
+        matches!(self.pixels, FramePixels::Drawing(own) if own == job)
     }
 }
 
 impl OutputState {
     /// Releases a frame that will not be shown: its buffer returns to the display, and its feedback is discarded.
-    pub(in crate::output) fn let_go(&mut self, frame: Frame<Content>) {
-        let Content { scene, feedback, pixels, .. } = frame.content;
-        if let Pixels::Drawn(buffer, _) = pixels {
+    pub(in crate::output) fn release_frame(&mut self, frame: QueuedFrame<FrameContent>) {
+        let FrameContent { scene, feedback, pixels, .. } = frame.content;
+        if let FramePixels::Drawn(buffer, _) = pixels {
             self.display.release(buffer);
         }
-        if Arc::ptr_eq(&scene, &self.drawn) {
-            self.drawn = Arc::default();
+        if Arc::ptr_eq(&scene, &self.drawn_scene) {
+            self.drawn_scene = Arc::default();
         }
-        feedback.discard(Unshown::Unseen);
+        feedback.discard(FrameDiscardReason::Unseen);
     }
 
     /// Releases all frames, because the output is going away.
@@ -96,25 +96,25 @@ impl OutputState {
         let ids: Vec<FrameId> = self.conductor.output().frames().iter().map(|frame| frame.id).collect();
         for id in ids {
             if let Some(frame) = self.conductor.output_mut().frames_mut().take(id) {
-                self.let_go(frame);
+                self.release_frame(frame);
             }
         }
     }
 }
 
 /// The cursor when a frame drawn on the render thread is submitted; `None`: it is on another output.
-pub(in crate::output) struct CursorNow(pub Option<CursorLayer>);
+pub(in crate::output) struct CursorAtSubmit(pub Option<CursorLayer>);
 
 /// When and why a scene was latched.
-pub(in crate::output) struct Moment {
+pub(in crate::output) struct LatchContext {
     pub target: Target,
     pub scheduled: Instant,
     pub latched: Instant,
-    pub need: Need,
+    pub need: RepaintReason,
 }
 
 impl OutputState {
-    pub(in crate::output) fn open_record(&self, moment: &Moment) -> FrameRecord {
+    pub(in crate::output) fn open_record(&self, moment: &LatchContext) -> FrameRecord {
         let machine = self.conductor.output();
         FrameRecord {
             output: self.id,

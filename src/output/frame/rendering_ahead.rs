@@ -38,31 +38,31 @@
 //! rendered ahead (`START_DELAY` in [`defaults`](upbeat_timing::defaults)), unless a client draws meanwhile.
 
 use crate::output::OutputState;
-use crate::output::frame::drawing::Begun;
-use crate::output::frame::handing_over;
-use crate::output::frame::{Content, Moment, Pixels};
-use crate::output::scene::choosing::choose;
+use crate::output::frame::drawing::RenderStart;
+use crate::output::frame::submit_ahead;
+use crate::output::frame::{FrameContent, FramePixels, LatchContext};
+use crate::output::scene::scene_builder::choose;
 use crate::render::Renderer;
 use crate::scene::Scene;
 use crate::shell::swipes;
 use crate::state::State;
 use upbeat_timing::defaults::ANIMATION;
-use upbeat_timing::frames::Step;
+use upbeat_timing::frames::FrameOperation;
 use upbeat_timing::id::{FrameId, OutputId};
-use upbeat_timing::output::Work;
+use upbeat_timing::output::AheadLimits;
 use upbeat_timing::pacing::Pacing;
-use upbeat_timing::record::{FrameRecord, Need};
+use upbeat_timing::record::{FrameRecord, RepaintReason};
 use upbeat_timing::time::{Clock, Instant};
 
 impl crate::output::Outputs {
     /// Limits for work ahead.
-    fn work(&self) -> Work {
+    fn ahead_limits(&self) -> AheadLimits {
         let is_threaded = self.renderer.as_ref().is_some_and(Renderer::is_threaded);
-        Work {
+        AheadLimits {
             ahead: self.frames_ahead,
             run_ahead: is_threaded.then_some(ANIMATION.run_ahead),
             free: true,
-            insists: !self.supersedes,
+            never_supersedes: !self.supersedes,
         }
     }
 }
@@ -73,10 +73,10 @@ pub(in crate::output) fn run_one(state: &mut State) -> bool {
     if state.outputs.frames_ahead == 0 || is_held {
         return false;
     }
-    let work = state.outputs.work();
+    let work = state.outputs.ahead_limits();
     (0..state.outputs.list.len()).any(|index| {
         let Some(id) = state.outputs.list.get(index).map(|output| output.id) else { return false };
-        if !is_calm(state, id, work) {
+        if !is_free(state, id, work) {
             return false;
         }
         if work.run_ahead.is_none() {
@@ -84,7 +84,7 @@ pub(in crate::output) fn run_one(state: &mut State) -> bool {
             // kernel worker that commits the last submission: otherwise it would wait for the scheduler's
             // next tick, past its refresh.
             rustix::thread::sched_yield();
-            if !is_calm(state, id, work) {
+            if !is_free(state, id, work) {
                 return false;
             }
         }
@@ -93,7 +93,7 @@ pub(in crate::output) fn run_one(state: &mut State) -> bool {
 }
 
 /// Whether output `id` is free to render, and no other output has work due before the frame would be finished.
-fn is_calm(state: &mut State, id: OutputId, work: Work) -> bool {
+fn is_free(state: &mut State, id: OutputId, work: AheadLimits) -> bool {
     let now = state.clock.now();
     let Some(output) = state.outputs.by_id_mut(id) else { return false };
     if !output.conductor.output().is_free_to_render(work, now) {
@@ -106,40 +106,40 @@ fn is_calm(state: &mut State, id: OutputId, work: Work) -> bool {
 
 /// Draws the next recorded frame of output `id` if it is due and a buffer is free; otherwise records a frame if its
 /// scene would change. Pixman draws the recorded frame at once. Returns whether any work was done.
-fn work_ahead(state: &mut State, id: OutputId, work: Work) -> bool {
+fn work_ahead(state: &mut State, id: OutputId, work: AheadLimits) -> bool {
     loop {
         let now = state.clock.now();
         let Some(output) = state.outputs.by_id_mut(id) else { return false };
         match output.conductor.poll_frame(work, now) {
-            Some(Step::Draw(frame)) => return draw(state, id, frame, work),
-            Some(Step::Record) => {
+            Some(FrameOperation::Draw(frame)) => return draw(state, id, frame, work),
+            Some(FrameOperation::Record) => {
                 let Some(frame) = record(state, id, work, now) else { return false };
                 return work.run_ahead.is_some() || draw(state, id, frame, work);
             }
-            Some(Step::Release(frame)) => output.let_go(frame),
-            Some(Step::Withdraw(first)) => output.ask_back(first),
-            Some(Step::HandOver(frame)) => handing_over::give_ahead(state, id, frame),
+            Some(FrameOperation::Release(frame)) => output.release_frame(frame),
+            Some(FrameOperation::Withdraw(first)) => output.withdraw_from(first),
+            Some(FrameOperation::HandOver(frame)) => submit_ahead::submit_ahead_of_latch(state, id, frame),
             None => return false,
         }
     }
 }
 
 /// Records the next frame of output `id`, if an animation changes it.
-fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<FrameId> {
+fn record(state: &mut State, id: OutputId, work: AheadLimits, now: Instant) -> Option<FrameId> {
     let first = state.outputs.first();
-    if state.surfaces.awake().any(|entry| entry.output().or(first) == Some(id) && entry.waiting() > 0) {
+    if state.surfaces.awake().any(|entry| entry.output().or(first) == Some(id) && entry.queued_updates() > 0) {
         return None;
     }
     let output = state.outputs.by_id_mut(id)?;
     let machine = output.conductor.output_mut();
-    let shown = machine.vsync().present(machine.last_framed());
+    let shown = machine.vsync().present(machine.last_refresh_with_frame());
     let target = machine.record_target(work, now)?;
     let handle = output.output.clone();
     if !state.shell.is_moving(&handle, shown) {
         return None;
     }
     let scene = choose(state, id, target.present);
-    let moment = Moment { target, scheduled: now, latched: now, need: Need::Animation };
+    let moment = LatchContext { target, scheduled: now, latched: now, need: RepaintReason::Animation };
     let State { outputs, clock, .. } = state;
     let output = outputs.by_id_mut(id)?;
     if scene.looks_like(output.newest_scene()) {
@@ -147,7 +147,7 @@ fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<F
         return None;
     }
     let record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&moment) };
-    let content = Content { chosen_in: clock.now() - now, ..Content::new(scene, record) };
+    let content = FrameContent { chosen_in: clock.now() - now, ..FrameContent::new(scene, record) };
     Some(output.conductor.output_mut().record(target.id, content))
 }
 
@@ -155,14 +155,14 @@ impl OutputState {
     /// The scene of the newest frame that was or will be shown.
     fn newest_scene(&self) -> &Scene {
         let newest = self.conductor.output().frames().newest();
-        newest.map_or(&self.drawn, |frame| &frame.content.scene)
+        newest.map_or(&self.drawn_scene, |frame| &frame.content.scene)
     }
 }
 
 /// Starts to draw recorded frame `id`. Returns whether it is drawn or being drawn.
-fn draw(state: &mut State, id: OutputId, frame: FrameId, work: Work) -> bool {
+fn draw(state: &mut State, id: OutputId, frame: FrameId, work: AheadLimits) -> bool {
     let State { outputs, clock, .. } = state;
-    let crate::output::Outputs { list, renderer, drawn, .. } = outputs;
+    let crate::output::Outputs { list, renderer, render_ping: drawn, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return false };
     let Some(scene) = output.conductor.output().frames().get(frame).map(|frame| frame.content.scene.clone()) else {
         return false;
@@ -174,20 +174,20 @@ fn draw(state: &mut State, id: OutputId, frame: FrameId, work: Work) -> bool {
         // The frame stays recorded until a buffer is free.
         None if work.run_ahead.is_some() => return false,
         None => {
-            frames.abandon(frame);
+            frames.discard(frame);
             return false;
         }
-        Some(Begun::Finished(finished)) => {
-            frames.draw(frame);
-            output.arrived(frame, finished, clock);
+        Some(RenderStart::Finished(finished)) => {
+            frames.mark_drawing(frame);
+            output.finished_ahead(frame, finished, clock);
         }
-        Some(Begun::UnderWay(job)) => {
-            frames.draw(frame);
+        Some(RenderStart::UnderWay(job)) => {
+            frames.mark_drawing(frame);
             if let Some(frame) = frames.get_mut(frame) {
-                frame.content.pixels = Pixels::Drawing(job);
+                frame.content.pixels = FramePixels::Drawing(job);
             }
         }
     }
-    handing_over::attend(state, id);
+    submit_ahead::run_urgent_steps(state, id);
     true
 }

@@ -4,13 +4,13 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Physical, Point, Rectangle, Transform};
 
 use crate::backend::PixelRect;
-use crate::output::scene::stage;
+use crate::output::scene::scene_cache;
 use crate::output::{OutputState, geometry};
 use crate::render;
 use crate::scene::{Layer, Scene};
 use crate::state::State;
-use crate::surface::front_buffer::Reason;
-use crate::surface::pixels;
+use crate::surface::front_buffer::FrontBufferReason;
+use crate::surface::shm_pixels;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::pacer::Pacer;
 use upbeat_timing::pacing::Pacing;
@@ -21,7 +21,7 @@ const AROUND: i32 = 200;
 const EFFECT_REACH: i32 = 128;
 
 /// Content that can be written in place.
-pub(super) struct Candidate {
+pub(super) struct InPlaceCandidate {
     /// Index of its layer in the drawn scene.
     pub place: usize,
     /// The layer with the new content, without its buffer.
@@ -32,23 +32,23 @@ pub(super) struct Candidate {
 }
 
 /// The change that new content of `surface` makes to the screen; `None` if it cannot be written in place.
-pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<Candidate> {
+pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<InPlaceCandidate> {
     let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
-    if output.output.current_transform() != Transform::Normal || !is_paced_so(state, output, surface) {
+    if output.output.current_transform() != Transform::Normal || !is_not_vsync_paced(state, output, surface) {
         return None;
     }
-    let scene = &output.drawn;
+    let scene = &output.drawn_scene;
     let place = scene.layers.iter().position(|layer| layer.surface == *surface && layer.snapshot.is_none())?;
     let before = scene.layers[place].commit();
     let mut layer = scene.layers[place].clone();
-    if !stage::refresh(&mut layer, surface) || !is_plain(&layer) {
+    if !scene_cache::refresh(&mut layer, surface) || !is_plain(&layer) {
         return None;
     }
     let buffer = layer.buffer.take()?;
     let damage = render::damage_since(&layer, Some(before)).into_iter().reduce(Rectangle::merge)?;
     let rect = Rectangle::new(damage.loc + layer.target.loc, damage.size);
     let rect = rect.intersection(Rectangle::from_size(scene.size)).filter(|rect| !rect.is_empty())?;
-    let hand = hand_on(state, output)?;
+    let hand = input_position_on(state, output)?;
     let fits = PixelRect::around(hand.x, hand.y, AROUND).contains(&pixel_rect(rect))
         && is_opaque(&layer, rect)
         && is_unobscured(scene, place, rect, output.display.capabilities().cursor_plane.is_some());
@@ -58,13 +58,13 @@ pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<C
     let corner = render::source(&layer).loc.to_i32_round::<i32>();
     let inside = rect.loc - layer.target.loc;
     let from = PixelRect { x: corner.x + inside.x, y: corner.y + inside.y, ..pixel_rect(rect) };
-    let pixels = pixels::read(&buffer, from)?;
-    Some(Candidate { place, layer, rect: pixel_rect(rect), pixels })
+    let pixels = shm_pixels::read(&buffer, from)?;
+    Some(InPlaceCandidate { place, layer, rect: pixel_rect(rect), pixels })
 }
 
 /// The part of the screen that shows a part of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::output) struct Sight {
+pub(in crate::output) struct BufferOnScreen {
     /// In pixels of the screen.
     pub rect: PixelRect,
     /// In pixels of the buffer.
@@ -73,20 +73,20 @@ pub(in crate::output) struct Sight {
 
 /// Locates `part` of the buffer of `surface` in `scene`. The part must be wholly visible, unobscured and unscaled;
 /// otherwise returns the reason.
-pub(in crate::output) fn sight(
+pub(in crate::output) fn locate_buffer(
     output: &OutputState,
     surface: &WlSurface,
     part: PixelRect,
     scene: &Scene,
-) -> Result<Sight, Reason> {
+) -> Result<BufferOnScreen, FrontBufferReason> {
     if output.output.current_transform() != Transform::Normal {
-        return Err(Reason::Display);
+        return Err(FrontBufferReason::Display);
     }
     let is_its = |layer: &Layer| layer.surface == *surface && layer.snapshot.is_none();
-    let place = scene.layers.iter().position(is_its).ok_or(Reason::Covered)?;
+    let place = scene.layers.iter().position(is_its).ok_or(FrontBufferReason::Covered)?;
     let layer = &scene.layers[place];
     if !is_plain(layer) {
-        return Err(Reason::Changed);
+        return Err(FrontBufferReason::Changed);
     }
     let corner = render::source(layer).loc.to_i32_round::<i32>();
     let moved = layer.target.loc - Point::from((corner.x, corner.y));
@@ -94,13 +94,13 @@ pub(in crate::output) fn sight(
     let is_seen = layer.target.contains_rect(rect) && Rectangle::from_size(scene.size).contains_rect(rect);
     let has_plane = output.display.capabilities().cursor_plane.is_some();
     if !is_seen || !is_opaque(layer, rect) || !is_unobscured(scene, place, rect, has_plane) {
-        return Err(Reason::Covered);
+        return Err(FrontBufferReason::Covered);
     }
-    Ok(Sight { rect: pixel_rect(rect), from: part })
+    Ok(BufferOnScreen { rect: pixel_rect(rect), from: part })
 }
 
 /// Whether no rule forces the client to vsync pacing (which serves comparison).
-fn is_paced_so(state: &State, output: &OutputState, surface: &WlSurface) -> bool {
+fn is_not_vsync_paced(state: &State, output: &OutputState, surface: &WlSurface) -> bool {
     let client = state.surfaces.get(surface).map(|entry| entry.client());
     let pacing = client.and_then(|client| output.clients.get(&client));
     let pacer = pacing.and_then(|pacing| output.conductor.pacer(pacing.pacer));
@@ -150,7 +150,7 @@ pub(super) fn is_unobscured(
 }
 
 /// Whether no effect between the layers at these two indices covers `rect`.
-pub(super) fn hides_nothing_between(
+pub(super) fn has_no_effect_between(
     scene: &Scene,
     (above, below): (usize, usize),
     rect: Rectangle<i32, Physical>,
@@ -159,8 +159,8 @@ pub(super) fn hides_nothing_between(
 }
 
 /// Position of the newest input, in pixels of the output.
-fn hand_on(state: &State, output: &OutputState) -> Option<Point<i32, Physical>> {
-    let position = state.outputs.hand?;
+fn input_position_on(state: &State, output: &OutputState) -> Option<Point<i32, Physical>> {
+    let position = state.outputs.input_position?;
     let scale = output.output.current_scale().fractional_scale();
     Some((position - geometry(&output.output).loc.to_f64()).to_physical(scale).to_i32_round())
 }

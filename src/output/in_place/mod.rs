@@ -13,24 +13,24 @@
 //! the next frame. A later latch includes the written content, and finds no change in it.
 
 mod candidate;
-pub(super) mod follow;
-mod lit;
+pub(super) mod move_follower;
+mod pending_light;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 
-use self::candidate::Candidate;
-pub(super) use self::candidate::{Sight, sight};
-use self::lit::Lighting;
-pub(super) use self::lit::{Lit, Orphan};
-use super::{OutputState, clients::pacing, needed};
-use crate::backend::{Change, Plan};
+use self::candidate::InPlaceCandidate;
+pub(super) use self::candidate::{BufferOnScreen, locate_buffer};
+use self::pending_light::PendingWrite;
+pub(super) use self::pending_light::{LitWrite, ReplacedWrite};
+use super::{OutputState, clients::pacing, repaint};
+use crate::backend::{FramePlan, PlanChange};
 use crate::scene::Layer;
 use crate::state::State;
 use crate::surface;
-use upbeat_timing::frames::Stage;
+use upbeat_timing::frames::FrameStage;
 use upbeat_timing::id::{OutputId, SurfaceId};
-use upbeat_timing::record::Need;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant, Span};
 
@@ -42,7 +42,7 @@ const ASK_PHASE: Span = Span::from_micros(100);
 
 /// Numbers of in-place writes on one output, by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct InPlaceCounts {
     /// Rectangles that were lit whole.
     pub lit: u64,
     /// Rectangles that the beam crossed during the write.
@@ -53,29 +53,29 @@ pub struct Counts {
 
 /// In-place writes on one output.
 #[derive(Debug, Default)]
-pub struct InPlace {
+pub struct InPlaceWrites {
     /// Surfaces with new content and the time of their commit; `None` if they have waited for a frame.
     waiting: Vec<(WlSurface, Option<Instant>)>,
     /// Written, and not lit yet.
-    lighting: Vec<Lighting>,
+    pending: Vec<PendingWrite>,
     /// Writes whose row a newer frame replaced before it was lit; that frame shows the same content.
-    orphans: Vec<Orphan>,
+    replaced: Vec<ReplacedWrite>,
     /// The surface written last, and the first line of the write.
     last: Option<(SurfaceId, i32)>,
     /// The refresh for which a follower was last moved.
     moved: Option<RefreshIndex>,
-    pub(super) counts: Counts,
+    pub(super) counts: InPlaceCounts,
 }
 
-impl InPlace {
+impl InPlaceWrites {
     /// Numbers of writes, by result.
-    pub const fn counts(&self) -> Counts {
+    pub const fn counts(&self) -> InPlaceCounts {
         self.counts
     }
 }
 
 /// How new content of a surface reaches the screen.
-enum Fate {
+enum InPlaceResult {
     /// It was written, or a latch took it.
     Done,
     /// It waits for a frame in flight, and may be written after that.
@@ -85,21 +85,21 @@ enum Fate {
 }
 
 /// The newest input was at `position` (global logical coordinates).
-pub fn pointed_at(state: &mut State, position: Point<f64, Logical>) {
-    state.outputs.hand = Some(position);
+pub fn set_input_position(state: &mut State, position: Point<f64, Logical>) {
+    state.outputs.input_position = Some(position);
 }
 
 /// Queues `surface`, of which only the content changed, for a write in place. Returns whether it may be written; if
 /// not, the caller schedules a repaint.
-pub(super) fn defer(state: &mut State, surface: &WlSurface) -> bool {
+pub(super) fn queue_write(state: &mut State, surface: &WlSurface) -> bool {
     let Some(entry) = state.surfaces.get(surface).filter(|_| state.outputs.writes_in_place) else { return false };
-    let (Some(id), plain, since) = (entry.output(), entry.is_plain(), entry.fresh_since()) else { return false };
+    let (Some(id), plain, since) = (entry.output(), entry.is_untimed(), entry.unlatched_since()) else { return false };
     let is_elsewhere = |output: &OutputState| output.id != id && output.on && output.is_shown_by(surface);
     if !plain || state.outputs.list.iter().any(is_elsewhere) {
         return false;
     }
     let Some(output) = state.outputs.by_id_mut(id).filter(|output| output.writes_in_place()) else { return false };
-    output.stage.changed(surface);
+    output.scene_cache.changed(surface);
     if !output.in_place.waiting.iter().any(|(known, _)| known == surface) {
         output.in_place.waiting.push((surface.clone(), since));
     }
@@ -107,7 +107,7 @@ pub(super) fn defer(state: &mut State, surface: &WlSurface) -> bool {
 }
 
 /// Writes the queued content that can be written in place, and schedules repaints for the rest.
-pub(super) fn attend(state: &mut State) {
+pub(super) fn run_writes(state: &mut State) {
     for index in 0..state.outputs.list.len() {
         let output = &mut state.outputs.list[index];
         if output.in_place.waiting.is_empty() {
@@ -115,54 +115,60 @@ pub(super) fn attend(state: &mut State) {
         }
         let id = output.id;
         for (surface, since) in std::mem::take(&mut output.in_place.waiting) {
-            let fate = place(state, id, &surface, since);
+            let fate = try_write(state, id, &surface, since);
             match fate {
-                Fate::Done => {}
-                Fate::Waits => {
+                InPlaceResult::Done => {}
+                InPlaceResult::Waits => {
                     if let Some(output) = state.outputs.by_id_mut(id) {
                         output.in_place.waiting.push((surface, None));
                     }
                 }
-                Fate::Composed { near } => {
+                InPlaceResult::Composed { near } => {
                     if !near {
                         expect_row(state, id, &surface, None);
                     }
-                    needed::need(state, &surface);
+                    repaint::surface_changed(state, &surface);
                 }
             }
         }
     }
 }
 
-fn place(state: &mut State, id: OutputId, surface: &WlSurface, since: Option<Instant>) -> Fate {
+fn try_write(state: &mut State, id: OutputId, surface: &WlSurface, since: Option<Instant>) -> InPlaceResult {
     let now = state.clock.now();
-    let Some(entry) = state.surfaces.get(surface).filter(|entry| entry.is_fresh()) else { return Fate::Done };
+    let Some(entry) = state.surfaces.get(surface).filter(|entry| entry.has_unlatched_content()) else {
+        return InPlaceResult::Done;
+    };
     let client = entry.client();
-    let is_alone = |other: &surface::Entry| other.id() == entry.id() || !other.is_fresh();
+    let is_alone = |other: &surface::SurfaceEntry| other.id() == entry.id() || !other.has_unlatched_content();
     if !state.surfaces.of_client(client).all(is_alone) {
-        return Fate::Composed { near: false };
+        return InPlaceResult::Composed { near: false };
     }
-    let Some(candidate) = candidate::find(state, id, surface) else { return Fate::Composed { near: false } };
-    let Some(output) = state.outputs.by_id_mut(id) else { return Fate::Done };
-    output.ask_phase(now);
-    match output.hindrance() {
+    let Some(candidate) = candidate::find(state, id, surface) else { return InPlaceResult::Composed { near: false } };
+    let Some(output) = state.outputs.by_id_mut(id) else { return InPlaceResult::Done };
+    output.sync_phase(now);
+    match output.write_obstacle() {
         None => {}
-        Some(Hindrance::Replaced(refresh)) => {
+        Some(WriteObstacle::Replaced(refresh)) => {
             let line = output.conductor.output().scan().map(|scan| scan.first_line(&candidate.rect));
             let due = line.and_then(|line| output.conductor.output().row_deadline(refresh, line));
-            return if due.is_some_and(|due| now < due) { Fate::Waits } else { Fate::Composed { near: true } };
+            return if due.is_some_and(|due| now < due) {
+                InPlaceResult::Waits
+            } else {
+                InPlaceResult::Composed { near: true }
+            };
         }
-        Some(Hindrance::Ahead) => return Fate::Composed { near: true },
+        Some(WriteObstacle::Ahead) => return InPlaceResult::Composed { near: true },
     }
     let Some(index) = output.conductor.output().seen_in_place(&candidate.rect, now) else {
         output.in_place.counts.late += 1;
-        return Fate::Composed { near: true };
+        return InPlaceResult::Composed { near: true };
     };
     if !write(state, id, surface, candidate, (index, since.unwrap_or(now))) {
-        return Fate::Composed { near: false };
+        return InPlaceResult::Composed { near: false };
     }
     pacing::latched(state, id, &[client]);
-    Fate::Done
+    InPlaceResult::Done
 }
 
 /// Writes the content for refresh `index`. Returns whether the display accepted it.
@@ -170,28 +176,28 @@ fn write(
     state: &mut State,
     id: OutputId,
     surface: &WlSurface,
-    candidate: Candidate,
+    candidate: InPlaceCandidate,
     (index, since): (RefreshIndex, Instant),
 ) -> bool {
     let latched = state.clock.now();
-    let Candidate { place, layer, rect, pixels } = candidate;
+    let InPlaceCandidate { place, layer, rect, pixels } = candidate;
     let State { surfaces, outputs, clock, .. } = state;
     let Some((output, entry)) = outputs.by_id_mut(id).zip(surfaces.get_mut(surface)) else { return false };
-    let frame = output.conductor.output_mut().frames_mut().number();
+    let frame = output.conductor.output_mut().frames_mut().take_frame_number();
     let present = output.conductor.output().vsync().present(index);
-    let change = Change::FrontRectangle { rect, pixels };
-    let plan = Plan { present, final_at: latched, ..Plan::plain(frame, change) };
+    let change = PlanChange::FrontRectangle { rect, pixels };
+    let plan = FramePlan { present, final_at: latched, ..FramePlan::plain(frame, change) };
     if let Err((error, _)) = output.display.submit(plan) {
         tracing::debug!(%error, "new content is composed: the display rejected the write into its front buffer");
         return false;
     }
     let written = clock.now();
     output.conductor.output_mut().wrote(written - since);
-    output.show_instead(place, layer);
+    output.replace_layer(place, layer);
     let record =
         entry.take_record().map(|record| upbeat_timing::record::ClientFrameRecord { latched: Some(latched), ..record });
     let feedback = entry.latch();
-    let lighting = Lighting { frame, surface: entry.id(), index, feedback, record };
+    let lighting = PendingWrite { frame, surface: entry.id(), index, feedback, record };
     let replaced = output.in_place.written(lighting);
     outputs.objects_ended |= replaced;
     let line = outputs.by_id(id).and_then(|output| output.conductor.output().scan()).map(|scan| scan.first_line(&rect));
@@ -212,15 +218,15 @@ fn expect_row(state: &mut State, id: OutputId, surface: &WlSurface, line: Option
         (line + way - TURNS_UP).max(0)
     });
     let Some(pacing) = output.clients.get(&entry.client()) else { return };
-    if output.conductor.pacer(pacing.pacer).is_some_and(|pacer| pacer.row() != expected)
+    if output.conductor.pacer(pacing.pacer).is_some_and(|pacer| pacer.in_place_row() != expected)
         && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
     {
-        pacer.set_row(expected);
+        pacer.set_in_place_row(expected);
     }
 }
 
 /// Why a write in place is not possible now.
-enum Hindrance {
+enum WriteObstacle {
     /// A frame latched before replaces the picture in this refresh.
     Replaced(RefreshIndex),
     /// Frames finished ahead are waiting.
@@ -230,24 +236,24 @@ enum Hindrance {
 impl OutputState {
     /// Whether the output supports writes in place.
     fn writes_in_place(&self) -> bool {
-        self.on && self.conductor.output().scan().is_some() && !self.drawn.locked && !self.drawn.is_direct()
+        self.on && self.conductor.output().scan().is_some() && !self.drawn_scene.locked && !self.drawn_scene.is_direct()
     }
 
-    fn hindrance(&self) -> Option<Hindrance> {
+    fn write_obstacle(&self) -> Option<WriteObstacle> {
         let mut replaced = None;
         for frame in self.conductor.output().frames().iter() {
             match frame.stage() {
-                Stage::InFlight if frame.content.keeps_picture => {}
-                Stage::InFlight => replaced = replaced.max(Some(frame.target)),
-                Stage::Drawing if !frame.is_ahead() => replaced = replaced.max(Some(frame.target)),
-                _ => return Some(Hindrance::Ahead),
+                FrameStage::InFlight if frame.content.keeps_picture => {}
+                FrameStage::InFlight => replaced = replaced.max(Some(frame.target)),
+                FrameStage::Drawing if !frame.is_ahead() => replaced = replaced.max(Some(frame.target)),
+                _ => return Some(WriteObstacle::Ahead),
             }
         }
-        replaced.map(Hindrance::Replaced)
+        replaced.map(WriteObstacle::Replaced)
     }
 
     /// Reads the time of the last vblank from the display, because without flips no event reports it.
-    pub(super) fn ask_phase(&mut self, now: Instant) {
+    pub(super) fn sync_phase(&mut self, now: Instant) {
         let vsync = self.conductor.output().vsync();
         if vsync.is_variable() || vsync.error(now) < ASK_PHASE && vsync.is_trusted(now) {
             return;
@@ -258,32 +264,32 @@ impl OutputState {
     }
 
     /// Replaces the layer at index `place` of the scene on screen.
-    fn show_instead(&mut self, place: usize, layer: Layer) {
-        let is_on_screen = std::sync::Arc::ptr_eq(&self.drawn, &self.on_screen);
+    fn replace_layer(&mut self, place: usize, layer: Layer) {
+        let is_on_screen = std::sync::Arc::ptr_eq(&self.drawn_scene, &self.on_screen);
         if is_on_screen {
             self.on_screen = std::sync::Arc::default();
         }
-        if let Some(shown) = std::sync::Arc::make_mut(&mut self.drawn).layers.get_mut(place) {
+        if let Some(shown) = std::sync::Arc::make_mut(&mut self.drawn_scene).layers.get_mut(place) {
             *shown = layer;
         }
         if is_on_screen {
-            self.on_screen = self.drawn.clone();
+            self.on_screen = self.drawn_scene.clone();
         }
     }
 }
 
 /// Switches writes in place on or off. Waiting content is composed.
-pub fn switch(state: &mut State, on: bool) {
+pub fn set_enabled(state: &mut State, on: bool) {
     state.outputs.writes_in_place = on;
     for output in &mut state.outputs.list {
-        output.note_scan(on);
-        output.need(Need::Content);
+        output.update_scan(on);
+        output.schedule_repaint(RepaintReason::Content);
     }
 }
 
 impl OutputState {
     /// Sets the machine's scan-out model for the current mode, if writes in place are on and supported.
-    pub(super) fn note_scan(&mut self, on: bool) {
+    pub(super) fn update_scan(&mut self, on: bool) {
         let capabilities = self.display.capabilities();
         let scan = capabilities.scan.filter(|_| on && capabilities.front_buffer);
         self.conductor.output_mut().set_scan(scan);

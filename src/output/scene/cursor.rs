@@ -13,11 +13,11 @@ use crate::backend::PixelBuffer;
 use crate::guard;
 use crate::output::geometry;
 use crate::output::panel::turn_of;
+use crate::output_transform::OutputTransform;
 use crate::scene::{CursorLayer, CursorView, Scene};
-use crate::shell::Hand;
+use crate::shell::ShellSeat;
 use crate::state::State;
-use crate::surface::showing::{self, Look};
-use crate::turn::Turn;
+use crate::surface::render_state::{self, BufferMapping};
 use upbeat_timing::id::OutputId;
 
 /// Larger cursors are cropped, because no client means them. Cursors larger than their plane are cropped, too.
@@ -32,30 +32,34 @@ const BYTES: usize = 4;
 pub(in crate::output) struct CursorImages {
     client: Option<ClientImage>,
     /// Original images with their versions cropped for planes or transformed for rotated panels, the newest last.
-    changed: Vec<(Arc<PixelBuffer>, Change, Arc<PixelBuffer>)>,
+    changed: Vec<(Arc<PixelBuffer>, CursorImageChange, Arc<PixelBuffer>)>,
 }
 
 /// A change of an image before a plane can show it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
+enum CursorImageChange {
     /// Crops it to this size, from its top left corner.
     Cut(i32, i32),
-    Turned(Turn),
+    Turned(OutputTransform),
 }
 
-impl Change {
+impl CursorImageChange {
     fn of(self, image: &PixelBuffer) -> PixelBuffer {
         match self {
-            Change::Cut(width, height) => cut_image(image, width, height),
-            Change::Turned(turn) => turn_image(image, turn),
+            CursorImageChange::Cut(width, height) => cut_image(image, width, height),
+            CursorImageChange::Turned(turn) => turn_image(image, turn),
         }
     }
 }
 
 impl CursorImages {
     /// `image` transformed for a panel.
-    fn turned(&mut self, image: &Arc<PixelBuffer>, turn: Turn) -> Arc<PixelBuffer> {
-        if turn == Turn::NORMAL { image.clone() } else { self.changed(image, Change::Turned(turn)) }
+    fn turned(&mut self, image: &Arc<PixelBuffer>, turn: OutputTransform) -> Arc<PixelBuffer> {
+        if turn == OutputTransform::NORMAL {
+            image.clone()
+        } else {
+            self.changed(image, CursorImageChange::Turned(turn))
+        }
     }
 
     /// `image` cropped to a plane of this size.
@@ -64,11 +68,11 @@ impl CursorImages {
         if image.width <= width && image.height <= height {
             return image;
         }
-        self.changed(&image, Change::Cut(image.width.min(width), image.height.min(height)))
+        self.changed(&image, CursorImageChange::Cut(image.width.min(width), image.height.min(height)))
     }
 
     /// The changed `image`: the same `Arc` each time, so that it is uploaded to the device once.
-    fn changed(&mut self, image: &Arc<PixelBuffer>, change: Change) -> Arc<PixelBuffer> {
+    fn changed(&mut self, image: &Arc<PixelBuffer>, change: CursorImageChange) -> Arc<PixelBuffer> {
         let known = self.changed.iter().find(|(known, done, _)| Arc::ptr_eq(known, image) && *done == change);
         if let Some((_, _, changed)) = known {
             return changed.clone();
@@ -87,7 +91,7 @@ fn cut_image(image: &PixelBuffer, width: i32, height: i32) -> PixelBuffer {
     PixelBuffer { width, height, pixels: rows.flat_map(|row| &row[..width as usize]).copied().collect() }
 }
 
-fn turn_image(image: &PixelBuffer, turn: Turn) -> PixelBuffer {
+fn turn_image(image: &PixelBuffer, turn: OutputTransform) -> PixelBuffer {
     let (width, height) = (image.width, image.height);
     let pixels = turn.pixels(&image.pixels, (width, height));
     let (width, height) = if turn.swaps_sides() { (height, width) } else { (width, height) };
@@ -97,15 +101,15 @@ fn turn_image(image: &PixelBuffer, turn: Turn) -> PixelBuffer {
 #[derive(Debug)]
 struct ClientImage {
     surface: WlSurface,
-    view: View,
+    view: ClientCursorView,
     pixels: Arc<PixelBuffer>,
 }
 
 /// Everything that determines the image of a client's cursor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct View {
+struct ClientCursorView {
     commit: CommitCounter,
-    look: Look,
+    look: BufferMapping,
     /// That of the output.
     scale: f64,
 }
@@ -125,7 +129,7 @@ pub(in crate::output) fn layer(state: &mut State, id: OutputId) -> Option<Cursor
     if !area.to_f64().contains(position) {
         return None;
     }
-    let Pointed { mut image, hotspot } = pointed(state, scale)?;
+    let PointerImage { mut image, hotspot } = pointer_image(state, scale)?;
     if let Some((width, height)) = plane {
         let seen = if turn.swaps_sides() { (height, width) } else { (width, height) };
         image = state.outputs.cursor.fitted(image, seen);
@@ -136,14 +140,14 @@ pub(in crate::output) fn layer(state: &mut State, id: OutputId) -> Option<Cursor
 }
 
 /// The image drawn at the pointer.
-pub(in crate::output) struct Pointed {
+pub(in crate::output) struct PointerImage {
     pub image: Arc<PixelBuffer>,
     /// The hotspot, in pixels of the image.
     pub hotspot: Point<i32, Physical>,
 }
 
 /// The image drawn at the pointer on an output with this scale, if there is one.
-pub(in crate::output) fn pointed(state: &mut State, scale: f64) -> Option<Pointed> {
+pub(in crate::output) fn pointer_image(state: &mut State, scale: f64) -> Option<PointerImage> {
     let (image, hotspot) = match state.cursor_view(scale) {
         CursorView::Hidden => return None,
         CursorView::Image(image) => (image.pixels, Point::from(image.hotspot)),
@@ -152,11 +156,11 @@ pub(in crate::output) fn pointed(state: &mut State, scale: f64) -> Option<Pointe
             (image, hotspot.to_f64().to_physical(scale).to_i32_round())
         }
     };
-    Some(Pointed { image, hotspot })
+    Some(PointerImage { image, hotspot })
 }
 
 /// The client surface that is the cursor of `scene`, if it has one.
-pub(in crate::output) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
+pub(in crate::output) fn cursor_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
     scene.cursor.as_ref()?;
     match state.cursor_view(1.0) {
         CursorView::Surface(surface, _) => Some(surface),
@@ -166,9 +170,9 @@ pub(in crate::output) fn shown_surface(state: &State, scene: &Scene) -> Option<W
 
 fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> Option<Arc<PixelBuffer>> {
     let (buffer, view) = guard::with_states(surface, |states| {
-        let data = showing::of(states)?;
-        let (commit, (look, _)) = (data.current_commit(), data.look());
-        Some((data.buffer()?.clone(), View { commit, look: look?, scale }))
+        let data = render_state::of(states)?;
+        let (commit, (look, _)) = (data.current_commit(), data.with_state());
+        Some((data.buffer()?.clone(), ClientCursorView { commit, look: look?, scale }))
     })?;
     if let Some(known) = &images.client
         && (&known.surface, known.view) == (surface, view)
@@ -182,9 +186,9 @@ fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> O
 
 /// The visible part of a cursor's buffer, scaled to the surface's size on the output. Uses the nearest pixel, since
 /// cursors are small and drawn sharp. Cursors come in shared memory.
-fn copy(buffer: &WlBuffer, view: View) -> Option<PixelBuffer> {
-    let Look { scale: buffer_scale, transform, cut } = view.look;
-    let turn = Turn::from(transform);
+fn copy(buffer: &WlBuffer, view: ClientCursorView) -> Option<PixelBuffer> {
+    let BufferMapping { scale: buffer_scale, transform, cut } = view.look;
+    let turn = OutputTransform::from(transform);
     with_buffer_contents(buffer, |start, length, data| {
         let opaque = match data.format {
             Format::Argb8888 => 0,

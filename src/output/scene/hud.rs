@@ -2,9 +2,9 @@
 
 use crate::output::OutputState;
 use crate::output::clients::statistics;
-use crate::output::scene::overlays::hud::{Column, FRAMES, Figures, WORDS, milliseconds};
+use crate::output::scene::overlays::hud::{FRAMES, FrameColumn, HudFigures, WORDS, milliseconds};
 use crate::shell::Shell;
-use crate::surface::Surfaces;
+use crate::surface::SurfaceRegistry;
 use upbeat_record::trace::why_late;
 use upbeat_timing::record::FrameRecord;
 use upbeat_timing::time::Span;
@@ -12,20 +12,20 @@ use upbeat_timing::time::Span;
 /// The figures of `output`; `cost`: time that the last HUD took to draw.
 pub(in crate::output) fn figures(
     output: &OutputState,
-    (shell, surfaces): (&Shell, &Surfaces),
-    windows: &statistics::Windows,
+    (shell, surfaces): (&Shell, &SurfaceRegistry),
+    windows: &statistics::WindowHistories,
     cost: Span,
-) -> Figures {
+) -> HudFigures {
     let first = output.records.len().saturating_sub(FRAMES);
     let frames = output.records.iter().skip(first).map(column).collect();
     let mut lines = vec![heading(output, cost)];
     lines.extend(paced(output, shell, surfaces, windows).take(WORDS));
     lines.extend(missed(output, shell, windows));
-    Figures { frames, lines }
+    HudFigures { frames, lines }
 }
 
 /// How a frame's time was spent, in refreshes.
-fn column(record: &FrameRecord) -> Column {
+fn column(record: &FrameRecord) -> FrameColumn {
     let times = [record.composed, record.rendered, record.submitted, record.presented];
     let mut before = record.latched;
     let stages = times.map(|time| {
@@ -33,7 +33,7 @@ fn column(record: &FrameRecord) -> Column {
         before = time.unwrap_or(before).max(before);
         length.as_seconds_f64() / record.interval.as_seconds_f64().max(1e-6)
     });
-    Column { stages, missed: record.miss.is_some() }
+    FrameColumn { stages, missed: record.miss.is_some() }
 }
 
 fn heading(output: &OutputState, cost: Span) -> String {
@@ -53,8 +53,8 @@ fn heading(output: &OutputState, cost: Span) -> String {
 fn paced<'a>(
     output: &'a OutputState,
     shell: &'a Shell,
-    surfaces: &'a Surfaces,
-    windows: &'a statistics::Windows,
+    surfaces: &'a SurfaceRegistry,
+    windows: &'a statistics::WindowHistories,
 ) -> impl Iterator<Item = String> + 'a {
     let focused = shell.focused();
     let mut seen: Vec<_> = shell.visible_windows().rev().collect();
@@ -71,7 +71,7 @@ fn paced<'a>(
 }
 
 /// Why the last missed frames were missed, the latest first.
-fn missed(output: &OutputState, shell: &Shell, windows: &statistics::Windows) -> impl Iterator<Item = String> {
+fn missed(output: &OutputState, shell: &Shell, windows: &statistics::WindowHistories) -> impl Iterator<Item = String> {
     let name = output.output.name();
     let own = output
         .records

@@ -9,15 +9,15 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use crate::output::geometry;
 use crate::output::panel::seen_size;
-use crate::output::scene::bare::Bare;
-use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
-use crate::shell::animation::Ghost;
-use crate::shell::effects::{Decoration, Effects};
-use crate::shell::layers::Pinned;
-use crate::shell::render_order::{RenderWindow, View};
-use crate::shell::strips::TITLES;
+use crate::output::scene::uncovered_region::UncoveredRegion;
+use crate::scene::{Effect, EffectKind, Layer, LayerShape, RoundedRect, Scene, Snapshot};
+use crate::shell::animation::ClosingWindow;
+use crate::shell::effects::{WindowDecoration, WindowEffects};
+use crate::shell::layers::ShellLayerSurface;
+use crate::shell::render_order::{OutputView, RenderWindow};
+use crate::shell::tiling::TITLES;
 use crate::shell::{Shell, Window};
-use crate::surface::Surfaces;
+use crate::surface::SurfaceRegistry;
 use crate::surface::content::SurfaceContent;
 use crate::surface::tree::{self, find_downward};
 use upbeat_timing::time::Instant;
@@ -25,22 +25,22 @@ use upbeat_timing::time::Instant;
 /// Maps a surface tree to the screen: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
 /// coordinates); the same mapping applies outside `from`.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::output) struct Fit {
+pub(in crate::output) struct SurfaceMapping {
     from: Rectangle<f64, Logical>,
     to: Rectangle<f64, Logical>,
     /// It is maximised, tiled, fullscreen or a layer surface, so it may reach the edge of its output.
     fills: bool,
 }
 
-impl Fit {
+impl SurfaceMapping {
     /// Unscaled, with the root's origin at `location`.
     fn at(location: Point<i32, Logical>) -> Self {
         let unit = Size::from((1.0, 1.0));
-        Fit { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit), fills: false }
+        SurfaceMapping { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit), fills: false }
     }
 
     fn filling(self, fills: bool) -> Self {
-        Fit { fills, ..self }
+        SurfaceMapping { fills, ..self }
     }
 
     pub fn zoom(&self) -> (f64, f64) {
@@ -58,7 +58,7 @@ const INEXACT: f64 = 1e-6;
 
 /// Alignment of a surface tree to the pixels of an output.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::output) struct Grid {
+pub(in crate::output) struct PixelAlignment {
     /// Distance that moves the root's origin onto a whole pixel (logical pixels).
     nudge: Point<f64, Logical>,
     /// Rectangles that reach the edge of the output are extended to its last pixel.
@@ -66,24 +66,24 @@ pub(in crate::output) struct Grid {
 }
 
 /// The target of placement: an output's area and scale, and the effects drawn around windows.
-pub(in crate::output) struct Placing<'a> {
+pub(in crate::output) struct LayerPlacer<'a> {
     area: Rectangle<i32, Logical>,
     /// Size of the output in pixels; `None` for a picture of an area.
     pixels: Option<Size<i32, Physical>>,
     scale: f64,
-    effects: Effects,
-    pub(in crate::output) surfaces: &'a Surfaces,
+    effects: WindowEffects,
+    pub(in crate::output) surfaces: &'a SurfaceRegistry,
 }
 
-impl<'a> Placing<'a> {
-    pub fn new(output: &Output, effects: Effects, surfaces: &'a Surfaces) -> Self {
+impl<'a> LayerPlacer<'a> {
+    pub fn new(output: &Output, effects: WindowEffects, surfaces: &'a SurfaceRegistry) -> Self {
         let scale = output.current_scale().fractional_scale();
-        Placing { area: geometry(output), pixels: Some(seen_size(output)), scale, effects, surfaces }
+        LayerPlacer { area: geometry(output), pixels: Some(seen_size(output)), scale, effects, surfaces }
     }
 
     /// For a picture of `area` alone, without effects around windows.
-    pub fn of_area(area: Rectangle<i32, Logical>, scale: f64, surfaces: &'a Surfaces) -> Self {
-        Placing { area, pixels: None, scale, effects: Effects::default(), surfaces }
+    pub fn of_area(area: Rectangle<i32, Logical>, scale: f64, surfaces: &'a SurfaceRegistry) -> Self {
+        LayerPlacer { area, pixels: None, scale, effects: WindowEffects::default(), surfaces }
     }
 
     /// Adds a window if the uncovered region `bare` may show any part of it. Returns whether the window is
@@ -93,8 +93,8 @@ impl<'a> Placing<'a> {
         scene: &mut Scene,
         shell: &Shell,
         window: &Window,
-        view: &View<'_>,
-        bare: &Bare,
+        view: &OutputView<'_>,
+        bare: &UncoveredRegion,
     ) -> bool {
         if self.is_hidden(shell, window, view, bare) {
             return false;
@@ -105,43 +105,43 @@ impl<'a> Placing<'a> {
     }
 
     /// Whether certainly no part of a window is visible in the uncovered region `bare`.
-    fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
+    fn is_hidden(&self, shell: &Shell, window: &Window, view: &OutputView<'_>, bare: &UncoveredRegion) -> bool {
         let reach = shell.reach_at_rest(window, view);
         let titles = if window.carries_titles() { TITLES } else { 0 };
         reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach, titles)))
     }
 
     /// Adds the popups of a layer surface.
-    pub fn popups_of(&self, scene: &mut Scene, shell: &Shell, pinned: &Pinned) {
+    pub fn popups_of(&self, scene: &mut Scene, shell: &Shell, pinned: &ShellLayerSurface) {
         let above = scene.layers.len();
         for (popup, location) in shell.popups_of_layer(pinned) {
-            self.tree(scene, popup, Fit::at(location), pinned.look().opacity);
+            self.tree(scene, popup, SurfaceMapping::at(location), pinned.look().opacity);
         }
-        keep_out(&mut scene.layers[above..], pinned.look().is_kept_out);
+        exclude_from_captures(&mut scene.layers[above..], pinned.look().is_kept_out);
     }
 
     /// Adds a layer surface without its popups.
-    pub fn pinned(&self, scene: &mut Scene, pinned: &Pinned) {
-        let (above, fit) = (scene.layers.len(), Fit::at(pinned.rect().loc).filling(true));
+    pub fn pinned(&self, scene: &mut Scene, pinned: &ShellLayerSurface) {
+        let (above, fit) = (scene.layers.len(), SurfaceMapping::at(pinned.rect().loc).filling(true));
         let look = pinned.look();
         self.tree(scene, pinned.surface(), fit, look.opacity);
-        keep_out(&mut scene.layers[above..], look.is_kept_out);
+        exclude_from_captures(&mut scene.layers[above..], look.is_kept_out);
         let radius = (look.corner_radius * self.scale).round() as i32;
         if radius > 0 {
             let rect = self.on_grid(pinned.rect().to_f64(), self.grid(fit));
-            let surface = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
+            let surface = RoundedRect { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
             scene.layers[above..].iter_mut().for_each(|layer| round(layer, surface));
         }
     }
 
     /// Adds a surface tree unscaled, its root's origin at `at`.
     pub fn unscaled(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
-        self.tree(scene, root, Fit::at(at), 1.0);
+        self.tree(scene, root, SurfaceMapping::at(at), 1.0);
     }
 
     /// The same for a surface that fills the output.
     pub fn filling(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
-        self.tree(scene, root, Fit::at(at).filling(true), 1.0);
+        self.tree(scene, root, SurfaceMapping::at(at).filling(true), 1.0);
     }
 
     fn window(&self, scene: &mut Scene, window: &RenderWindow) {
@@ -150,20 +150,24 @@ impl<'a> Placing<'a> {
         for (popup, location) in window.popups.iter().rev() {
             // Popups move and scale with their window's animation.
             let fit = match window.animated {
-                Some(to) => {
-                    Fit { from: Rectangle::new(settled.loc - location.to_f64(), settled.size), to, fills: false }
-                }
-                None => Fit::at(*location),
+                Some(to) => SurfaceMapping {
+                    from: Rectangle::new(settled.loc - location.to_f64(), settled.size),
+                    to,
+                    fills: false,
+                },
+                None => SurfaceMapping::at(*location),
             };
             self.tree(scene, popup, fit, window.opacity);
         }
         let to = window.animated.or(window.stretch.map(|to| to.to_f64()));
-        let fit =
-            to.map_or_else(|| Fit::at(window.location), |to| Fit { from: window.geometry.to_f64(), to, fills: false });
+        let fit = to.map_or_else(
+            || SurfaceMapping::at(window.location),
+            |to| SurfaceMapping { from: window.geometry.to_f64(), to, fills: false },
+        );
         let fit = fit.filling(window.fills);
         let above = scene.layers.len();
         self.tree(scene, &window.surface, fit, window.opacity);
-        keep_out(&mut scene.layers[topmost..], window.kept_out);
+        exclude_from_captures(&mut scene.layers[topmost..], window.hidden_from_capture);
         let rect = self.on_grid(to.unwrap_or(settled), self.grid(fit));
         self.decorate(scene, above, &window.decoration, rect, window.opacity);
     }
@@ -179,7 +183,7 @@ impl<'a> Placing<'a> {
         let reach = Rectangle::new(reach.loc - Point::from((0, above)), reach.size + Size::from((0, above)));
         let mut rect = self.to_physical(reach.loc.to_f64(), reach.size.to_f64());
         let shadow = self.effects.shadow.map_or(0.0, |shadow| shadow.reach);
-        let mark = self.effects.mark.map_or(0.0, |mark| mark.width);
+        let mark = self.effects.border.map_or(0.0, |mark| mark.width);
         // One pixel more, because `grid` moves unscaled trees by up to half a pixel.
         let margin = (shadow.max(mark) * self.scale).ceil() as i32 + 1;
         rect.loc -= Point::from((margin, margin));
@@ -192,18 +196,18 @@ impl<'a> Placing<'a> {
         &self,
         scene: &mut Scene,
         above: usize,
-        decoration: &Decoration,
+        decoration: &WindowDecoration,
         rect: Rectangle<i32, Physical>,
         opacity: f64,
     ) {
-        let free = decoration.stands_free;
+        let free = decoration.is_free;
         let physical = |length: f64| (length * self.scale).round() as i32;
         let usual = if free { self.effects.corner_radius } else { 0.0 };
         let radius = physical(decoration.corner_radius.unwrap_or(usual));
         // Effects surround the window together with its title bar.
         let bar = if decoration.has_bar { physical(f64::from(TITLES)) } else { 0 };
         let rect = Rectangle::new(rect.loc - Point::from((0, bar)), rect.size + Size::from((0, bar)));
-        let window = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
+        let window = RoundedRect { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
         let translucent = scene.layers[above..].last().is_some_and(is_translucent);
         if window.radius > 0 {
             for layer in &mut scene.layers[above..] {
@@ -211,19 +215,19 @@ impl<'a> Placing<'a> {
             }
         }
         let depth = scene.layers.len();
-        let names = &decoration.names;
+        let names = &decoration.ids;
         let mut add = |id: &Id, opacity: f64, kind| {
             scene.effects.push(Effect { id: id.clone(), depth, opacity: opacity as f32, kind });
         };
-        let mark = self.effects.mark.and_then(|mark| Some((mark, mark.says(decoration.edge)?)));
+        let mark = self.effects.border.and_then(|mark| Some((mark, mark.colour_for(decoration.border)?)));
         if let Some((mark, colour)) = mark {
             let width = physical(mark.width).max(1);
             let around = Point::from((width, width));
             let outer =
                 Rectangle::new(rect.loc - around, Size::from((rect.size.w + 2 * width, rect.size.h + 2 * width)));
-            let area = Rounded { rect: outer, radius: if window.radius > 0 { window.radius + width } else { 0 } };
-            let hole = Rounded { rect: Rectangle::new(around, rect.size), radius: window.radius };
-            add(&names.mark, opacity, EffectKind::Colour { area, hole, colour });
+            let area = RoundedRect { rect: outer, radius: if window.radius > 0 { window.radius + width } else { 0 } };
+            let hole = RoundedRect { rect: Rectangle::new(around, rect.size), radius: window.radius };
+            add(&names.border, opacity, EffectKind::Colour { area, hole, colour });
         }
         if let Some(picture) = &decoration.titles {
             let above = if decoration.has_bar { 0 } else { physical(f64::from(TITLES)) };
@@ -244,17 +248,17 @@ impl<'a> Placing<'a> {
     }
 
     /// Adds the ghost (closing animation) of a window, moved by `shift`.
-    pub fn ghost(&self, scene: &mut Scene, ghost: &Ghost, shift: Point<f64, Logical>, present: Instant) {
-        let mut look = ghost.at(present);
+    pub fn ghost(&self, scene: &mut Scene, ghost: &ClosingWindow, shift: Point<f64, Logical>, present: Instant) {
+        let mut look = ghost.pose_at(present);
         look.rect.loc += shift;
-        let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect, fills: false };
+        let fit = SurfaceMapping { from: ghost.geometry.to_f64(), to: look.rect, fills: false };
         let above = scene.layers.len();
         for part in &ghost.parts {
             let Some(mut layer) = self.layer(&part.content, part.place, fit, look.opacity) else { continue };
             let shape = Arc::make_mut(&mut layer.shape);
             shape.id = part.id.clone();
             shape.snapshot = Some(part.name.clone());
-            shape.kept_out = ghost.kept_out;
+            shape.kept_out = ghost.hidden_from_capture;
             scene.layers.push(layer);
             self.blur_behind(scene, part.place, fit);
         }
@@ -263,7 +267,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Adds a surface tree, topmost first.
-    fn tree(&self, scene: &mut Scene, root: &WlSurface, fit: Fit, opacity: f64) {
+    fn tree(&self, scene: &mut Scene, root: &WlSurface, fit: SurfaceMapping, opacity: f64) {
         find_downward(root, &mut |surface, states, place| {
             let content = SurfaceContent::of(surface, states)?;
             // Kept contents of a scroll view lie directly above the view's own surface, below its live contents.
@@ -278,7 +282,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Adds the blur that the client requested behind the lowest layer of `scene`.
-    fn blur_behind(&self, scene: &mut Scene, place: tree::Place, fit: Fit) {
+    fn blur_behind(&self, scene: &mut Scene, place: tree::SurfacePlace, fit: SurfaceMapping) {
         let depth = scene.layers.len();
         let (Some(layer), passes) = (scene.layers.last(), self.effects.blur) else { return };
         let Some(blurred) = layer.blurred.clone().filter(|_| passes > 0) else { return };
@@ -291,24 +295,31 @@ impl<'a> Placing<'a> {
             let rect = self.on_grid(rect, grid);
             // A scroll view crops the blur like the surface.
             let rect = rect.intersection(target).filter(|rect| !rect.is_empty())?;
-            let kind = EffectKind::Blur { area: Rounded { rect, radius: 0 }, passes };
+            let kind = EffectKind::Blur { area: RoundedRect { rect, radius: 0 }, passes };
             Some(Effect { id: id.clone(), depth, opacity, kind })
         });
         scene.effects.extend(behind);
     }
 
     /// Adds removed contents of a scroll view as they last were, until new contents cover them.
-    fn kept(&self, scene: &mut Scene, view: &WlSurface, at: (tree::Place, Size<i32, Logical>), fit: Fit, opacity: f64) {
+    fn kept(
+        &self,
+        scene: &mut Scene,
+        view: &WlSurface,
+        at: (tree::SurfacePlace, Size<i32, Logical>),
+        fit: SurfaceMapping,
+        opacity: f64,
+    ) {
         let Some(scrolled) = self.surfaces.get(view).and_then(|entry| entry.scroll()) else { return };
         let (place, size) = at;
         for kept in scrolled.kept() {
             let seen = Rectangle::new(place.origin, size.to_f64());
             let crop = place.crop.map_or(Some(seen), |crop| crop.intersection(seen));
-            let origin = place.origin + scrolled.place(&kept.said);
-            let layer = crop.and_then(|_| self.layer(&kept.content, tree::Place { origin, crop }, fit, opacity));
+            let origin = place.origin + scrolled.place(&kept.placement);
+            let layer = crop.and_then(|_| self.layer(&kept.content, tree::SurfacePlace { origin, crop }, fit, opacity));
             scene.layers.extend(layer.map(|mut layer| {
                 let shape = Arc::make_mut(&mut layer.shape);
-                (shape.id, shape.snapshot) = (kept.id.clone(), Some(Snapshot(kept.name.clone())));
+                (shape.id, shape.snapshot) = (kept.id.clone(), Some(Snapshot(kept.texture_key.clone())));
                 layer
             }));
         }
@@ -318,8 +329,8 @@ impl<'a> Placing<'a> {
     pub(in crate::output) fn layer(
         &self,
         content: &SurfaceContent,
-        place: tree::Place,
-        fit: Fit,
+        place: tree::SurfacePlace,
+        fit: SurfaceMapping,
         opacity: f64,
     ) -> Option<Layer> {
         let (origin, zoom, grid) = (fit.point(place.origin), fit.zoom(), self.grid(fit));
@@ -336,7 +347,7 @@ impl<'a> Placing<'a> {
             let inner = Point::from((fades, fades));
             Rectangle::new(rect.loc - target.loc + inner, Size::from((size.0.max(0), size.1.max(0))))
         });
-        let mut shape = Shape {
+        let mut shape = LayerShape {
             id: Id::from_wayland_resource(&content.surface),
             opaque: opaque.collect(),
             surface: content.surface.clone(),
@@ -370,17 +381,21 @@ impl<'a> Placing<'a> {
 
     /// Moves the origin of an unscaled tree onto a whole pixel, so that its size in pixels does not depend on its
     /// position: clients draw for exactly that size. A scaled tree is not moved.
-    pub(in crate::output) fn grid(&self, fit: Fit) -> Grid {
+    pub(in crate::output) fn grid(&self, fit: SurfaceMapping) -> PixelAlignment {
         if fit.zoom() != (1.0, 1.0) {
-            return Grid { nudge: Point::default(), fills: fit.fills };
+            return PixelAlignment { nudge: Point::default(), fills: fit.fills };
         }
         let root = fit.point(Point::default()) - self.area.loc.to_f64();
         let whole = |value: f64| (value * self.scale + 0.5 + INEXACT).floor() / self.scale - value;
-        Grid { nudge: Point::from((whole(root.x), whole(root.y))), fills: fit.fills }
+        PixelAlignment { nudge: Point::from((whole(root.x), whole(root.y))), fills: fit.fills }
     }
 
     /// Rounds edges, not sizes, so that neighbours in a tree stay neighbours at fractional scales.
-    pub(in crate::output) fn on_grid(&self, rect: Rectangle<f64, Logical>, grid: Grid) -> Rectangle<i32, Physical> {
+    pub(in crate::output) fn on_grid(
+        &self,
+        rect: Rectangle<f64, Logical>,
+        grid: PixelAlignment,
+    ) -> Rectangle<i32, Physical> {
         let mut physical = self.to_physical(rect.loc + grid.nudge, rect.size);
         let (Some(pixels), true) = (self.pixels, grid.fills) else { return physical };
         let end = rect.loc + rect.size - self.area.loc.to_f64();
@@ -411,14 +426,14 @@ impl<'a> Placing<'a> {
 }
 
 /// Marks layers that a rule excludes from captures.
-fn keep_out(layers: &mut [Layer], is_kept_out: bool) {
+fn exclude_from_captures(layers: &mut [Layer], is_kept_out: bool) {
     if is_kept_out {
         layers.iter_mut().for_each(|layer| Arc::make_mut(&mut layer.shape).kept_out = true);
     }
 }
 
 /// Clips a layer to its window's rounded corners, and removes them from its opaque region.
-fn round(layer: &mut Layer, window: Rounded) {
+fn round(layer: &mut Layer, window: RoundedRect) {
     let corners = window.corners();
     if !corners.iter().any(|corner| corner.overlaps(layer.target)) {
         return;

@@ -14,7 +14,7 @@ use smithay::utils::{Physical, Rectangle, Size};
 
 /// The properties of a layer that decide about planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct PlaneCandidate {
     pub target: Rectangle<i32, Physical>,
     /// A plane can show it: an opaque client buffer in device memory, not faded, clipped or transformed.
     pub plain: bool,
@@ -22,7 +22,7 @@ pub struct Look {
 
 /// A composed part of the scene that is not a layer: a shadow, a blur, a cursor without a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Over {
+pub struct ComposedArea {
     pub target: Rectangle<i32, Physical>,
     /// Number of layers above it.
     pub depth: usize,
@@ -30,7 +30,7 @@ pub struct Over {
 
 /// The planes of a display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offer {
+pub struct AvailablePlanes {
     /// Number of overlay planes.
     pub overlays: usize,
     /// Whether the primary plane can scan out client buffers.
@@ -38,7 +38,10 @@ pub struct Offer {
 }
 
 /// Indices of the layers that may go onto overlay planes. `layers` and the result are topmost first.
-pub fn overlay_candidates<'a>(layers: &'a [Look], over: &'a [Over]) -> impl Iterator<Item = usize> + 'a {
+pub fn overlay_candidates<'a>(
+    layers: &'a [PlaneCandidate],
+    over: &'a [ComposedArea],
+) -> impl Iterator<Item = usize> + 'a {
     layers
         .iter()
         .enumerate()
@@ -52,8 +55,8 @@ pub fn overlay_candidates<'a>(layers: &'a [Look], over: &'a [Over]) -> impl Iter
 
 /// The layer that the primary plane may scan out directly, if the layers `on_overlays` are not composed.
 pub fn direct_candidate(
-    layers: &[Look],
-    over: &[Over],
+    layers: &[PlaneCandidate],
+    over: &[ComposedArea],
     on_overlays: &[usize],
     screen: Size<i32, Physical>,
 ) -> Option<usize> {
@@ -72,11 +75,11 @@ mod tests {
 
     const SCREEN: (i32, i32) = (1000, 600);
 
-    fn look(x: i32, y: i32, width: i32, height: i32) -> Look {
-        Look { target: Rectangle::new((x, y).into(), (width, height).into()), plain: true }
+    fn look(x: i32, y: i32, width: i32, height: i32) -> PlaneCandidate {
+        PlaneCandidate { target: Rectangle::new((x, y).into(), (width, height).into()), plain: true }
     }
 
-    fn overlays(layers: &[Look], over: &[Over]) -> Vec<usize> {
+    fn overlays(layers: &[PlaneCandidate], over: &[ComposedArea]) -> Vec<usize> {
         overlay_candidates(layers, over).collect()
     }
 
@@ -87,24 +90,28 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_drawn_stays_and_hides_what_is_below_it() {
-        let translucent = Look { plain: false, ..look(0, 0, 100, 100) };
+    fn composed_layer_keeps_layers_below_it_composed() {
+        let translucent = PlaneCandidate { plain: false, ..look(0, 0, 100, 100) };
         assert_eq!(overlays(&[translucent, look(50, 50, 100, 100)], &[]), [] as [usize; 0]);
         assert_eq!(overlays(&[translucent, look(100, 0, 100, 100)], &[]), [1]);
     }
 
     #[test]
-    fn a_shadow_keeps_what_it_falls_on_composed_and_not_what_casts_it() {
+    fn shadow_keeps_layers_below_it_composed_but_not_its_window() {
         let layers = [look(100, 100, 100, 100), look(190, 100, 100, 100)];
-        let shadow = Over { target: Rectangle::new((80, 80).into(), (140, 140).into()), depth: 1 };
+        let shadow = ComposedArea { target: Rectangle::new((80, 80).into(), (140, 140).into()), depth: 1 };
         let apart = [layers[0], look(205, 100, 100, 100)];
         assert_eq!(overlays(&apart, &[shadow]), [0], "the second lies in the shadow of the first");
-        assert_eq!(overlays(&layers, &[Over { depth: 2, ..shadow }]), [0], "a shadow below both covers neither");
+        assert_eq!(
+            overlays(&layers, &[ComposedArea { depth: 2, ..shadow }]),
+            [0],
+            "a shadow below both covers neither"
+        );
     }
 
     #[test]
-    fn a_drawn_cursor_keeps_what_is_under_it_composed() {
-        let cursor = Over { target: Rectangle::new((10, 10).into(), (24, 24).into()), depth: 0 };
+    fn drawn_cursor_keeps_the_layer_below_it_composed() {
+        let cursor = ComposedArea { target: Rectangle::new((10, 10).into(), (24, 24).into()), depth: 0 };
         assert_eq!(overlays(&[look(0, 0, 100, 100), look(300, 0, 100, 100)], &[cursor]), [1]);
         assert_eq!(direct_candidate(&[look(0, 0, SCREEN.0, SCREEN.1)], &[cursor], &[], SCREEN.into()), None);
     }
@@ -116,7 +123,7 @@ mod tests {
         let layers = [look(10, 10, 50, 50), full];
         assert_eq!(direct_candidate(&layers, &[], &[], SCREEN.into()), None, "the small one is composed");
         assert_eq!(direct_candidate(&layers, &[], &[0], SCREEN.into()), Some(1));
-        let below = Over { target: full.target, depth: 2 };
+        let below = ComposedArea { target: full.target, depth: 2 };
         assert_eq!(direct_candidate(&layers, &[below], &[0], SCREEN.into()), Some(1), "the effect below is hidden");
     }
 
@@ -125,7 +132,7 @@ mod tests {
         let layers = [look(0, 0, SCREEN.0, SCREEN.1 - 1)];
         assert_eq!(direct_candidate(&layers, &[], &[], SCREEN.into()), None);
         assert_eq!(direct_candidate(&[], &[], &[], SCREEN.into()), None);
-        let faded = Look { plain: false, ..look(0, 0, SCREEN.0, SCREEN.1) };
+        let faded = PlaneCandidate { plain: false, ..look(0, 0, SCREEN.0, SCREEN.1) };
         assert_eq!(direct_candidate(&[faded], &[], &[], SCREEN.into()), None);
     }
 }

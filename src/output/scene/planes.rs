@@ -5,44 +5,47 @@ use std::sync::Arc;
 use smithay::utils::{Physical, Rectangle, Size};
 
 use crate::backend::PixelRect;
-use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
+use crate::backend::plane::{DeviceMemory, PlaneContent, PlaneContents, SourceRect};
 use crate::output::OutputState;
-use crate::output::scene::plane_choice::{Look, Offer, Over, direct_candidate, overlay_candidates};
+use crate::output::scene::plane_choice::{
+    AvailablePlanes, ComposedArea, PlaneCandidate, direct_candidate, overlay_candidates,
+};
+use crate::output_transform::OutputTransform;
 use crate::scene::{EffectKind, Layer, OnPlane, Scene};
 use crate::state::State;
-use crate::surface::memories::Memories;
-use crate::turn::Turn;
+use crate::surface::device_buffers::DeviceBuffers;
 
 /// Allows or forbids client buffers on planes.
-pub fn switch(state: &mut State, on: bool) {
-    if state.surfaces.memories_mut().show_on_planes(on) != on {
+pub fn set_enabled(state: &mut State, on: bool) {
+    if state.surfaces.device_buffers_mut().set_on_planes(on) != on {
         // The scene is unchanged, but its layers may go onto other planes, so force a repaint.
-        state.outputs.states_mut().for_each(|output| output.drawn = Arc::default());
+        state.outputs.states_mut().for_each(|output| output.drawn_scene = Arc::default());
     }
 }
 
 impl OutputState {
     /// Decides which layers of `scene` go onto planes in the next frame, and marks them.
-    pub(in crate::output) fn choose_planes(&mut self, scene: &mut Scene, memories: &Memories) -> Planes {
+    pub(in crate::output) fn choose_planes(&mut self, scene: &mut Scene, memories: &DeviceBuffers) -> PlaneContents {
         let capabilities = self.display.capabilities();
-        let offer = Offer { overlays: capabilities.overlay_planes as usize, direct: capabilities.direct_scanout };
+        let offer =
+            AvailablePlanes { overlays: capabilities.overlay_planes as usize, direct: capabilities.direct_scanout };
         let draws_cursor = capabilities.cursor_plane.is_none();
-        if !memories.on_planes() || offer == Offer::default() || memories.is_empty() {
-            return Planes::default();
+        if !memories.on_planes() || offer == AvailablePlanes::default() || memories.is_empty() {
+            return PlaneContents::default();
         }
         let contents: Vec<Option<PlaneContent>> =
-            scene.layers.iter().map(|layer| content(layer, scene, memories)).collect();
+            scene.layers.iter().map(|layer| plane_content(layer, scene, memories)).collect();
         if contents.iter().all(Option::is_none) {
-            return Planes::default();
+            return PlaneContents::default();
         }
-        let looks: Vec<Look> = scene
+        let looks: Vec<PlaneCandidate> = scene
             .layers
             .iter()
             .zip(&contents)
-            .map(|(layer, content)| Look { target: layer.target, plain: content.is_some() })
+            .map(|(layer, content)| PlaneCandidate { target: layer.target, plain: content.is_some() })
             .collect();
-        let over = over(scene, draws_cursor);
-        let can_show = |planes: &Planes| self.display.can_show(planes);
+        let over = composed_areas(scene, draws_cursor);
+        let can_show = |planes: &PlaneContents| self.display.can_show(planes);
         let (planes, chosen) = arrange(can_show, offer, (&looks, &over), &contents, scene.size);
         for (index, plane) in chosen {
             scene.layers[index].plane = Some(plane);
@@ -51,17 +54,17 @@ impl OutputState {
     }
 }
 
-type Chosen = Vec<(usize, OnPlane)>;
+type PlaneAssignment = Vec<(usize, OnPlane)>;
 
 /// Chooses an assignment that the display accepts (`can_show`). First choice: direct scan-out of a buffer that fills
 /// the screen, with all layers above it on overlays. Otherwise as many overlays as the display accepts.
 fn arrange(
-    mut can_show: impl FnMut(&Planes) -> bool,
-    offer: Offer,
-    (looks, over): (&[Look], &[Over]),
+    mut can_show: impl FnMut(&PlaneContents) -> bool,
+    offer: AvailablePlanes,
+    (looks, over): (&[PlaneCandidate], &[ComposedArea]),
     contents: &[Option<PlaneContent>],
     screen: Size<i32, Physical>,
-) -> (Planes, Chosen) {
+) -> (PlaneContents, PlaneAssignment) {
     let candidates: Vec<usize> = overlay_candidates(looks, over).collect();
     // Is only one layer left to compose if all of these go onto overlays?
     let above: Vec<usize> = candidates.iter().copied().filter(|index| looks[*index].target.size != screen).collect();
@@ -69,13 +72,13 @@ fn arrange(
         direct_candidate(looks, over, &above, screen).filter(|_| offer.direct && above.len() <= offer.overlays);
     if let Some(direct) = direct {
         let overlays = above.iter().filter_map(|index| contents[*index].clone()).collect();
-        let planes = Planes { direct: contents[direct].clone(), overlays };
+        let planes = PlaneContents { direct: contents[direct].clone(), overlays };
         if can_show(&planes) {
             let above = above.into_iter().map(|index| (index, OnPlane::Overlay));
             return (planes, above.chain([(direct, OnPlane::Primary)]).collect());
         }
     }
-    let (mut planes, mut chosen) = (Planes::default(), Chosen::new());
+    let (mut planes, mut chosen) = (PlaneContents::default(), PlaneAssignment::new());
     for index in candidates {
         if planes.overlays.len() == offer.overlays {
             break;
@@ -92,30 +95,30 @@ fn arrange(
 }
 
 /// The composed parts of a scene that are not layers.
-fn over(scene: &Scene, draws_cursor: bool) -> Vec<Over> {
+fn composed_areas(scene: &Scene, draws_cursor: bool) -> Vec<ComposedArea> {
     let effects = scene.effects.iter().map(|effect| {
         // A blur samples its surroundings, so it may depend on any pixel.
         let target = match effect.kind {
             EffectKind::Blur { .. } => Rectangle::from_size(scene.size),
             _ => effect.target(),
         };
-        Over { target, depth: effect.depth }
+        ComposedArea { target, depth: effect.depth }
     });
     let cursor = scene.cursor.as_ref().filter(|_| draws_cursor).map(|cursor| {
         let size = (cursor.image.width, cursor.image.height);
-        Over { target: Rectangle::new(cursor.position, size.into()), depth: 0 }
+        ComposedArea { target: Rectangle::new(cursor.position, size.into()), depth: 0 }
     });
     effects.chain(cursor).collect()
 }
 
 /// The layer as plane content, if a plane can show it: an opaque, unclipped client buffer in device memory with the
 /// panel's transform, because planes do not rotate.
-fn content(layer: &Layer, scene: &Scene, memories: &Memories) -> Option<PlaneContent> {
+fn plane_content(layer: &Layer, scene: &Scene, memories: &DeviceBuffers) -> Option<PlaneContent> {
     let buffer = layer.buffer.as_ref()?;
     let plain = layer.opacity >= 1.0
         && layer.clip.is_none()
         && layer.snapshot.is_none()
-        && Turn::from(layer.buffer_transform) == scene.turn;
+        && OutputTransform::from(layer.buffer_transform) == scene.turn;
     let whole = Rectangle::from_size(layer.target.size);
     let opaque = whole.subtract_rects(layer.opaque.iter().copied()).is_empty();
     if !plain || !opaque || layer.target.is_empty() {
@@ -137,10 +140,10 @@ mod tests {
     use super::*;
 
     const SCREEN: (i32, i32) = (1000, 600);
-    const ALL: Offer = Offer { overlays: 2, direct: true };
+    const ALL: AvailablePlanes = AvailablePlanes { overlays: 2, direct: true };
 
     /// Layers at these places, all of which could be on planes.
-    fn layers(places: &[(i32, i32, i32, i32)]) -> (Vec<Look>, Vec<Option<PlaneContent>>) {
+    fn layers(places: &[(i32, i32, i32, i32)]) -> (Vec<PlaneCandidate>, Vec<Option<PlaneContent>>) {
         let layer = |&(x, y, width, height): &(i32, i32, i32, i32)| {
             let (w, h) = (width.unsigned_abs(), height.unsigned_abs());
             let memory = DeviceMemory { width: w, height: h, format: 0, modifier: 0, parts: Vec::new() };
@@ -148,12 +151,16 @@ mod tests {
             let content =
                 PlaneContent { memory: Arc::new(memory), hold: Arc::new(()), source: SourceRect::default(), target };
             let target = Rectangle::new((x, y).into(), (width, height).into());
-            (Look { target, plain: true }, Some(content))
+            (PlaneCandidate { target, plain: true }, Some(content))
         };
         places.iter().map(layer).unzip()
     }
 
-    fn chosen(places: &[(i32, i32, i32, i32)], offer: Offer, can_show: impl FnMut(&Planes) -> bool) -> Chosen {
+    fn chosen(
+        places: &[(i32, i32, i32, i32)],
+        offer: AvailablePlanes,
+        can_show: impl FnMut(&PlaneContents) -> bool,
+    ) -> PlaneAssignment {
         let (looks, contents) = layers(places);
         arrange(can_show, offer, (&looks, &[]), &contents, SCREEN.into()).1
     }
@@ -163,34 +170,34 @@ mod tests {
     const RIGHT: (i32, i32, i32, i32) = (500, 0, 100, 100);
 
     #[test]
-    fn a_buffer_that_fills_the_screen_is_the_primary_planes_and_what_lies_above_it_the_overlays() {
+    fn fullscreen_buffer_goes_to_the_primary_plane_and_layers_above_to_overlays() {
         use OnPlane::{Overlay, Primary};
         assert_eq!(chosen(&[FULL], ALL, |_| true), [(0, Primary)]);
         assert_eq!(chosen(&[LEFT, FULL], ALL, |_| true), [(0, Overlay), (1, Primary)]);
     }
 
     #[test]
-    fn what_the_driver_refuses_is_composed_and_the_rest_is_not() {
-        let no_direct = |planes: &Planes| planes.direct.is_none();
+    fn refused_layers_are_composed_and_the_rest_go_onto_planes() {
+        let no_direct = |planes: &PlaneContents| planes.direct.is_none();
         assert_eq!(chosen(&[LEFT, FULL], ALL, no_direct), [(0, OnPlane::Overlay)]);
-        let not_left = |planes: &Planes| planes.contents().all(|content| content.target.x > 0);
+        let not_left = |planes: &PlaneContents| planes.contents().all(|content| content.target.x > 0);
         assert_eq!(chosen(&[LEFT, RIGHT], ALL, not_left), [(1, OnPlane::Overlay)]);
         assert_eq!(chosen(&[LEFT, FULL], ALL, |_| false), []);
     }
 
     #[test]
-    fn no_more_overlays_are_asked_for_than_there_are() {
-        let most = |planes: &Planes| {
+    fn no_more_overlays_are_tested_than_the_display_has() {
+        let most = |planes: &PlaneContents| {
             assert!(planes.overlays.len() <= 1, "{planes:?}");
             true
         };
-        let one = Offer { overlays: 1, ..ALL };
+        let one = AvailablePlanes { overlays: 1, ..ALL };
         assert_eq!(chosen(&[LEFT, RIGHT, FULL], one, most), [(0, OnPlane::Overlay)]);
-        assert_eq!(chosen(&[LEFT], Offer { overlays: 0, direct: true }, most), []);
+        assert_eq!(chosen(&[LEFT], AvailablePlanes { overlays: 0, direct: true }, most), []);
     }
 
     #[test]
-    fn what_goes_onto_a_plane_is_asked_for_with_all_that_is_there_already() {
+    fn each_candidate_is_tested_together_with_all_accepted_planes() {
         let mut asked = Vec::new();
         chosen(&[LEFT, RIGHT], ALL, |planes| {
             asked.push(planes.contents().count());

@@ -7,16 +7,16 @@ use smithay::wayland::compositor;
 
 use crate::output::OutputState;
 use crate::output::Outputs;
-use crate::render::Ahead;
+use crate::render::UpcomingContent;
 use crate::scene::Layer;
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
 use crate::surface::scroll::{self, ScrollListener};
 use crate::surface::tree::find_downward;
-use crate::surface::{self, Entry, Surfaces};
+use crate::surface::{self, SurfaceEntry, SurfaceRegistry};
 use upbeat_timing::id::OutputId;
-use upbeat_timing::record::Need;
-use upbeat_timing::scroll::{Movement, ShownAt};
+use upbeat_timing::record::RepaintReason;
+use upbeat_timing::scroll::{ScrollRequest, ViewPosition};
 use upbeat_timing::target::Target;
 use upbeat_timing::time::{Clock, Instant};
 
@@ -24,48 +24,48 @@ use std::sync::Arc;
 
 /// The offset of a view in a frame, to be reported to its client.
 #[derive(Debug)]
-pub(in crate::output) struct Report {
+pub(in crate::output) struct ViewReport {
     listener: Arc<dyn ScrollListener>,
-    at: ShownAt,
+    at: ViewPosition,
 }
 
-impl Report {
+impl ViewReport {
     /// Reports the offset after the frame was presented.
     pub fn presented(&self, present: Instant) {
-        self.listener.tell_offset(self.at, present);
+        self.listener.send_offset(self.at, present);
     }
 }
 
 /// Applies a movement to the view of `surface` now.
-pub fn ask(state: &mut State, surface: &WlSurface, movement: Movement) {
+pub fn move_view(state: &mut State, surface: &WlSurface, movement: ScrollRequest) {
     let now = state.clock.now();
-    ask_at(state, surface, now, movement);
+    move_view_at(state, surface, now, movement);
 }
 
 /// Applies a movement at the time of the input event that caused it.
-pub fn ask_at(state: &mut State, surface: &WlSurface, at: Instant, movement: Movement) {
+pub fn move_view_at(state: &mut State, surface: &WlSurface, at: Instant, movement: ScrollRequest) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let Some(view) = entry.scroll_mut() else { return };
-    view.ask(surface, at, movement);
-    need(state, surface);
+    view.request_movement(surface, at, movement);
+    schedule_repaint(state, surface);
 }
 
 /// Schedules a repaint of the output that moves the view of `surface`.
-fn need(state: &mut State, surface: &WlSurface) {
-    let home = home(&state.surfaces, &state.outputs, surface);
+fn schedule_repaint(state: &mut State, surface: &WlSurface) {
+    let home = moving_output(&state.surfaces, &state.outputs, surface);
     if let Some(output) = home.and_then(|id| state.outputs.by_id_mut(id)) {
-        output.need(Need::Scroll);
+        output.schedule_repaint(RepaintReason::Scroll);
     }
 }
 
 /// The output that moves the view of `surface`: an output that shows the view or the contents that cover it. Of
 /// several, the output that paces it.
-fn home(surfaces: &Surfaces, outputs: &Outputs, surface: &WlSurface) -> Option<OutputId> {
+fn moving_output(surfaces: &SurfaceRegistry, outputs: &Outputs, surface: &WlSurface) -> Option<OutputId> {
     let paced_by = surfaces.get(surface).and_then(|entry| entry.output());
     let contents = compositor::get_children(surface);
     let shows = |output: &&OutputState| {
         let mut parts = std::iter::once(surface).chain(&contents);
-        output.on && parts.any(|part| output.stage.has(part) == Some(true))
+        output.on && parts.any(|part| output.scene_cache.contains(part) == Some(true))
     };
     let by_pacing = paced_by.and_then(|id| outputs.by_id(id)).filter(shows);
     by_pacing.or_else(|| outputs.states().find(shows)).map(|output| output.id).or(paced_by).or(outputs.first())
@@ -87,27 +87,27 @@ pub fn origin_on_screen(state: &State, surface: &WlSurface, near: Point<f64, Log
 }
 
 /// Continues a moving view on the output that shows it.
-fn hand_over(state: &mut State, surface: &WlSurface) {
+fn continue_view(state: &mut State, surface: &WlSurface) {
     if state.surfaces.get(surface).and_then(|entry| entry.scroll()).is_some_and(|view| view.is_active()) {
-        need(state, surface);
+        schedule_repaint(state, surface);
     }
 }
 
 /// Moves the views of output `id` to their offsets in the frame for `target`.
 pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) {
     let now = state.clock.now();
-    let concerned = |entry: &&Entry| entry.scroll().is_some_and(|view| view.is_concerned());
+    let concerned = |entry: &&SurfaceEntry| entry.scroll().is_some_and(|view| view.needs_latch());
     let concerned: Vec<WlSurface> =
         state.surfaces.awake().filter(concerned).map(|entry| entry.surface().clone()).collect();
     let (ours, others): (Vec<_>, Vec<_>) =
-        concerned.into_iter().partition(|view| home(&state.surfaces, &state.outputs, view) == Some(id));
+        concerned.into_iter().partition(|view| moving_output(&state.surfaces, &state.outputs, view) == Some(id));
     // Some views may have moved to another output since their last request.
-    others.iter().for_each(|view| hand_over(state, view));
+    others.iter().for_each(|view| continue_view(state, view));
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let scale = output.output.current_scale().fractional_scale();
-    (output.scrolls, output.keeps) = (false, false);
+    (output.scrolls, output.keeps_content) = (false, false);
     output.reports.clear();
-    let OutputState { scrolls, keeps, reports, .. } = output;
+    let OutputState { scrolls, keeps_content: keeps, reports, .. } = output;
     let whole = state.surfaces.supply();
     let (mut moved, mut touched) = (false, Vec::new());
     for surface in &ours {
@@ -118,32 +118,33 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) 
         touched.extend(answer.touched.then_some(surface));
         *scrolls |= answer.goes_on;
         *keeps |= !view.kept().is_empty();
-        reports.extend(answer.reported.map(|at| Report { listener: view.listener().clone(), at }));
+        reports.extend(answer.reported.map(|at| ViewReport { listener: view.listener().clone(), at }));
     }
     if moved {
         state.shell.note_change();
     }
-    announce(&state.outputs, &touched);
+    announce_uploads(&state.outputs, &touched);
 }
 
 /// Uploads the contents that these views show or will show before they become visible, if the renderer uploads shared
 /// memory.
-fn announce(outputs: &Outputs, views: &[&WlSurface]) {
-    let Some(renderer) = outputs.renderer.as_ref().filter(|renderer| renderer.copies() && !views.is_empty()) else {
+fn announce_uploads(outputs: &Outputs, views: &[&WlSurface]) {
+    let Some(renderer) = outputs.renderer.as_ref().filter(|renderer| renderer.must_upload() && !views.is_empty())
+    else {
         return;
     };
     let is_shared = |content: &SurfaceContent| matches!(buffer_type(&content.buffer), Some(BufferType::Shm));
     let contents = views.iter().flat_map(|view| scroll::by_distance(view)).filter(|(content, _)| is_shared(content));
     let ahead = contents.map(|(content, near)| {
         let SurfaceContent { surface, buffer, damage, .. } = content;
-        Ahead { surface, buffer, damage, near }
+        UpcomingContent { surface, buffer, damage, near }
     });
-    renderer.announce(ahead.collect(), outputs.drawn.clone());
+    renderer.announce(ahead.collect(), outputs.render_ping.clone());
 }
 
 /// After a latch: schedules the next frame while a view is moving.
-pub(in crate::output) fn go_on(output: &mut OutputState) {
+pub(in crate::output) fn schedule_next_frame(output: &mut OutputState) {
     if output.scrolls {
-        output.need(Need::Scroll);
+        output.schedule_repaint(RepaintReason::Scroll);
     }
 }

@@ -12,13 +12,13 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::wayland::dmabuf::ImportNotifier;
 
 use crate::backend::plane::DeviceMemory;
-use crate::guard::{self, Shares};
+use crate::guard::{self, SharedResources};
 use crate::state::State;
-use crate::surface::memories::Memories;
+use crate::surface::device_buffers::DeviceBuffers;
 
 /// Why a buffer is refused.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum DmabufRefusal {
     #[error("its rows do not lie within its memory")]
     Bounds,
     #[error("its memory cannot be used: {0}")]
@@ -28,47 +28,47 @@ pub(super) enum Refusal {
 }
 
 /// The renderer's answer: number of the import, and its error.
-type Answer = (u64, Result<(), String>);
+type DmabufImportResult = (u64, Result<(), String>);
 
 /// The imports in progress.
 #[derive(Debug, Default)]
-pub(super) struct Imports {
-    pending: HashMap<u64, Import>,
+pub(super) struct PendingDmabufImports {
+    pending: HashMap<u64, PendingDmabufImport>,
     last: u64,
     /// Channel for the renderer's answers; `None` until the global is offered.
-    answers: Option<Sender<Answer>>,
+    answers: Option<Sender<DmabufImportResult>>,
     /// The request that Smithay is handling.
-    pub(in crate::protocol) request: Option<Request>,
+    pub(in crate::protocol) request: Option<DmabufImportRequest>,
 }
 
 /// A request to create a buffer.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct DmabufImportRequest {
     params: ZwpLinuxBufferParamsV1,
     client: ClientId,
     /// The request is `create_immed`: the client has its `wl_buffer` already.
     is_immediate: bool,
     /// Descriptors that count for the client as long as the buffer lives.
-    shares: Shares,
+    shares: SharedResources,
 }
 
 /// A buffer that the renderer is importing.
 #[derive(Debug)]
-pub(super) struct Import {
-    pub(in crate::protocol) request: Request,
+pub(super) struct PendingDmabufImport {
+    pub(in crate::protocol) request: DmabufImportRequest,
     pub(in crate::protocol) notifier: ImportNotifier,
     pub(in crate::protocol) dmabuf: Dmabuf,
     pub(in crate::protocol) memory: DeviceMemory,
 }
 
-impl Request {
-    pub fn new(params: &ZwpLinuxBufferParamsV1, client: &Client, is_immediate: bool, shares: Shares) -> Self {
-        Request { params: params.clone(), client: client.id(), is_immediate, shares }
+impl DmabufImportRequest {
+    pub fn new(params: &ZwpLinuxBufferParamsV1, client: &Client, is_immediate: bool, shares: SharedResources) -> Self {
+        DmabufImportRequest { params: params.clone(), client: client.id(), is_immediate, shares }
     }
 
     /// Sends the client that the buffer is refused.
-    pub fn refuse(&self, notifier: ImportNotifier, refusal: &Refusal) {
-        let more = self.params.client().and_then(|client| guard::complaint(&client, "buffer"));
+    pub fn refuse(&self, notifier: ImportNotifier, refusal: &DmabufRefusal) {
+        let more = self.params.client().and_then(|client| guard::warning_allowed(&client, "buffer"));
         more.into_iter().for_each(|more| tracing::info!(more, %refusal, "a client's buffer is refused"));
         if !self.is_immediate || self.params.is_alive() {
             return notifier.failed();
@@ -95,10 +95,10 @@ impl Request {
     }
 }
 
-impl Imports {
+impl PendingDmabufImports {
     /// Receives the renderer's answers.
-    pub fn listen(state: &mut State) {
-        let (answers, heard) = channel::channel::<Answer>();
+    pub fn receive_results(state: &mut State) {
+        let (answers, heard) = channel::channel::<DmabufImportResult>();
         let listens = state.loop_handle.insert_source(heard, |event, (), state| {
             if let channel::Event::Msg((number, result)) = event {
                 answered(state, number, result);
@@ -111,26 +111,28 @@ impl Imports {
     }
 
     /// Drops the imports of clients that are gone.
-    pub fn forget_gone(&mut self, memories: &mut Memories, is_there: impl Fn(ClientId) -> bool) {
-        let gone = |import: &Import| !is_there(import.request.client.clone());
+    pub fn forget_gone(&mut self, memories: &mut DeviceBuffers, is_there: impl Fn(ClientId) -> bool) {
+        let gone = |import: &PendingDmabufImport| !is_there(import.request.client.clone());
         let numbers: Vec<u64> = self.pending.iter().filter(|(_, import)| gone(import)).map(|(n, _)| *n).collect();
         // Smithay requires an answer, although the client is gone.
-        for Import { notifier, dmabuf, .. } in numbers.iter().filter_map(|number| self.pending.remove(number)) {
-            memories.looked_at(&dmabuf);
+        for PendingDmabufImport { notifier, dmabuf, .. } in
+            numbers.iter().filter_map(|number| self.pending.remove(number))
+        {
+            memories.end_import_test(&dmabuf);
             notifier.failed();
         }
     }
 }
 
 /// Makes the renderer import a buffer, and remembers the request to answer.
-pub(super) fn begin(state: &mut State, import: Import) {
+pub(super) fn begin(state: &mut State, import: PendingDmabufImport) {
     let State { outputs, protocols, surfaces, .. } = state;
-    surfaces.memories_mut().look_at(&import.dmabuf);
+    surfaces.device_buffers_mut().begin_import_test(&import.dmabuf);
     let imports = &mut protocols.dmabuf.imports;
     imports.last += 1;
     let (number, dmabuf) = (imports.last, import.dmabuf.clone());
     imports.pending.insert(number, import);
-    let drawn = outputs.drawn();
+    let drawn = outputs.render_ping();
     match (outputs.renderer_mut(), imports.answers.clone()) {
         (Some(renderer), Some(answers)) => {
             // If the receiver is gone, the session is ending and needs no answer.
@@ -146,15 +148,15 @@ fn answered(state: &mut State, number: u64, result: Result<(), String>) {
     let State { protocols, surfaces, .. } = state;
     // The client may be gone by now.
     let Some(import) = protocols.dmabuf.imports.pending.remove(&number) else { return };
-    let Import { request, notifier, dmabuf, memory } = import;
+    let PendingDmabufImport { request, notifier, dmabuf, memory } = import;
     match result {
         Ok(()) => {
             // A plane would show an inverted buffer upside down.
             if request.accept(notifier) && !dmabuf.y_inverted() {
-                surfaces.memories_mut().insert(&dmabuf, memory);
+                surfaces.device_buffers_mut().insert(&dmabuf, memory);
             }
         }
-        Err(error) => request.refuse(notifier, &Refusal::Renderer(error)),
+        Err(error) => request.refuse(notifier, &DmabufRefusal::Renderer(error)),
     }
-    surfaces.memories_mut().looked_at(&dmabuf);
+    surfaces.device_buffers_mut().end_import_test(&dmabuf);
 }

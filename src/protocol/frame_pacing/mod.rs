@@ -1,7 +1,7 @@
 //! `upbeat_frame_pacing_manager_v1` 2: before a client draws, it is sent the refresh that its frame is for.
 //!
 //! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Requests are checked here.
-//! [`timing::ahead`](upbeat_timing::ahead) decides when targets are sent, and `output::clients::ahead` sends them.
+//! [`timing::ahead`](upbeat_timing::surface_targets) decides when targets are sent, and `output::clients::ahead` sends them.
 //! Commits for a target wait in the content-update queue (`surface::paced`).
 
 #[rustfmt::skip]
@@ -19,13 +19,13 @@ use smithay::reexports::wayland_server::{
 use crate::guard;
 use crate::guard::Handlers;
 use crate::state::State;
-use crate::surface::{PacingState, PendingTarget, paced};
+use crate::surface::{PacingState, PendingTarget, bound_commits};
 use generated::upbeat_frame_pacing_manager_v1::{self as manager, UpbeatFramePacingManagerV1};
 use generated::upbeat_frame_pacing_v1::{self as wire, Wish};
 use generated::upbeat_frame_pacing_v1::{Error, UpbeatFramePacingV1};
 use object::FramePacing;
-use upbeat_timing::ahead::{BindError, MOST_AHEAD, TargetId};
 use upbeat_timing::pacing::Pacing;
+use upbeat_timing::surface_targets::{BindError, MOST_AHEAD, SurfaceTargetId};
 
 const VERSION: u32 = 2;
 
@@ -66,7 +66,7 @@ impl Dispatch<UpbeatFramePacingManagerV1, (), State> for Handlers {
         if let manager::Request::GetFramePacing { id, surface } = request {
             let object = init.init(id, FramePacing::new(&surface));
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
-            if entry.frame_pacing().is_some_and(|object| object.listens()) {
+            if entry.frame_pacing().is_some_and(|object| object.is_alive()) {
                 manager.post_error(
                     manager::Error::AlreadyExists,
                     format!("wl_surface#{} has a frame pacing object already", surface.id().protocol_id()),
@@ -75,7 +75,7 @@ impl Dispatch<UpbeatFramePacingManagerV1, (), State> for Handlers {
             }
             object.capabilities(u32::from(MOST_AHEAD));
             entry.set_frame_pacing(Some(Arc::new(object)));
-            crate::output::clients::ahead::begin(state, &surface);
+            crate::output::clients::frame_targets::begin(state, &surface);
         }
     }
 }
@@ -120,7 +120,7 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
             },
             Request::RequestTarget => data.lock().machine.request(),
             Request::Bind { id_hi, id_lo } => {
-                let id = TargetId(object::join(id_hi, id_lo));
+                let id = SurfaceTargetId(object::join(id_hi, id_lo));
                 let checked = data.lock().machine.check(id);
                 match checked {
                     Ok(()) => set(&surface, |_, target| target.0 = Some(id)),
@@ -129,7 +129,7 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
                 }
             }
             Request::CancelFrom { id_hi, id_lo } => {
-                paced::cancel_from(state, &surface, object, TargetId(object::join(id_hi, id_lo)));
+                bound_commits::cancel_from(state, &surface, object, SurfaceTargetId(object::join(id_hi, id_lo)));
             }
         }
     }

@@ -6,9 +6,11 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Resource, Weak};
 
 use super::generated::upbeat_frame_pacing_v1::{self as wire, UpbeatFramePacingV1};
-use crate::surface::{CommitFault, Fate, FrameLedger, FrameListener, Path, Revoked, Unshown};
-use upbeat_timing::ahead::{Effective, Issued, Reason, TargetId};
+use crate::surface::{
+    CommitFault, FrameDiscardReason, FrameLedger, FrameListener, FrameResult, PresentPath, TargetRevokeReason,
+};
 use upbeat_timing::pacing::Pacing;
+use upbeat_timing::surface_targets::{EffectivePacing, FramePacingReason, IssuedTarget, SurfaceTargetId};
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
 /// User data of a frame pacing object.
@@ -33,11 +35,11 @@ impl FrameListener for UpbeatFramePacingV1 {
         self.data::<FramePacing>().map(FramePacing::lock)
     }
 
-    fn listens(&self) -> bool {
-        self.is_alive()
+    fn is_alive(&self) -> bool {
+        Resource::is_alive(self)
     }
 
-    fn tell_target(&self, target: Issued, ready_by: Span, frames_ahead: u64) {
+    fn send_target(&self, target: IssuedTarget, ready_by: Span, frames_ahead: u64) {
         let (high, low) = split(target.id.0);
         let (seconds_high, seconds_low, nanos) = time(target.present);
         let word = |span: Span| span.as_nanos().clamp(0, i64::from(u32::MAX)) as u32;
@@ -45,56 +47,56 @@ impl FrameListener for UpbeatFramePacingV1 {
         self.target(high, low, seconds_high, seconds_low, nanos, word(ready_by), word(target.interval), frames_ahead);
     }
 
-    fn tell_revoked(&self, first: TargetId, reason: Revoked) {
+    fn send_revoked(&self, first: SurfaceTargetId, reason: TargetRevokeReason) {
         let (high, low) = split(first.0);
         let reason = match reason {
-            Revoked::Output => wire::RevokeReason::Output,
-            Revoked::Pacing => wire::RevokeReason::Pacing,
-            Revoked::Rebased => wire::RevokeReason::Rebased,
-            Revoked::Cancelled => wire::RevokeReason::Cancelled,
+            TargetRevokeReason::Output => wire::RevokeReason::Output,
+            TargetRevokeReason::Pacing => wire::RevokeReason::Pacing,
+            TargetRevokeReason::Rebased => wire::RevokeReason::Rebased,
+            TargetRevokeReason::Cancelled => wire::RevokeReason::Cancelled,
         };
         self.revoked(high, low, reason);
     }
 
-    fn tell_cancelled(&self, first: TargetId) {
+    fn send_cancelled(&self, first: SurfaceTargetId) {
         let (high, low) = split(first.0);
         self.cancelled(high, low);
     }
 
-    fn tell_effective(&self, effective: Effective) {
+    fn tell_effective(&self, effective: EffectivePacing) {
         let pacing = match effective.pacing {
             Pacing::Vsync | Pacing::VsyncLate => wire::Pacing::Vsync,
             Pacing::JustInTime => wire::Pacing::JustInTime,
             Pacing::Ahead => wire::Pacing::Ahead,
         };
         let reason = match effective.reason {
-            Reason::Client => wire::Reason::Client,
-            Reason::InteractiveInput => wire::Reason::InteractiveInput,
-            Reason::Hidden => wire::Reason::Hidden,
-            Reason::Policy => wire::Reason::Policy,
-            Reason::Automatic => wire::Reason::Automatic,
+            FramePacingReason::Client => wire::Reason::Client,
+            FramePacingReason::InteractiveInput => wire::Reason::InteractiveInput,
+            FramePacingReason::Hidden => wire::Reason::Hidden,
+            FramePacingReason::Policy => wire::Reason::Policy,
+            FramePacingReason::Automatic => wire::Reason::Automatic,
         };
         self.effective(pacing, u32::from(effective.ahead), effective.min_buffers(), reason);
     }
 
-    fn tell_fate(&self, id: TargetId, fate: Fate) {
+    fn send_result(&self, id: SurfaceTargetId, fate: FrameResult) {
         let (high, low) = split(id.0);
         match fate {
-            Fate::Presented { at, margin, path } => {
+            FrameResult::Presented { at, margin, path } => {
                 let path = match path {
-                    Path::Composited => wire::Path::Composited,
-                    Path::Overlay => wire::Path::Overlay,
-                    Path::Direct => wire::Path::Direct,
+                    PresentPath::Composited => wire::Path::Composited,
+                    PresentPath::Overlay => wire::Path::Overlay,
+                    PresentPath::Direct => wire::Path::Direct,
                 };
                 let (seconds_high, seconds_low, nanos) = time(at);
                 let margin = margin.as_nanos().clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
                 self.presented(high, low, seconds_high, seconds_low, nanos, margin, path);
             }
-            Fate::Discarded(why) => {
+            FrameResult::Discarded(why) => {
                 let reason = match why {
-                    Unshown::Cancelled => wire::DiscardReason::Cancelled,
-                    Unshown::Newer => wire::DiscardReason::Newer,
-                    Unshown::Unseen => wire::DiscardReason::Unseen,
+                    FrameDiscardReason::Cancelled => wire::DiscardReason::Cancelled,
+                    FrameDiscardReason::Newer => wire::DiscardReason::Newer,
+                    FrameDiscardReason::Unseen => wire::DiscardReason::Unseen,
                 };
                 self.discarded(high, low, reason);
             }

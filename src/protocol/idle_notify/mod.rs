@@ -1,11 +1,11 @@
 //! `ext_idle_notifier_v1` 2: clients are told when the user has not used the seat for some time (swayidle).
 //!
 //! Input writes one time stamp ([`Input::last_use`](crate::input::Input::last_use)); the notifications are computed
-//! from it at the end of a turn ([`waiting`], pure). All input of the seat counts, virtual input too. A notification of
+//! from it at the end of a turn ([`idle_timeouts`], pure). All input of the seat counts, virtual input too. A notification of
 //! `get_idle_notification` never comes while a visible surface keeps the screen on
 //! ([`idle_inhibit`](super::idle_inhibit)); a notification of `get_input_idle_notification` ignores such surfaces.
 
-pub mod waiting;
+pub mod idle_timeouts;
 
 use smithay::reexports::wayland_protocols::ext::idle_notify::v1::server::ext_idle_notification_v1::{
     self, ExtIdleNotificationV1,
@@ -18,8 +18,8 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 
 use crate::guard::Handlers;
 use crate::state::State;
+use idle_timeouts::{IdleEvent, IdleTimeouts};
 use upbeat_timing::time::{Clock, Instant, Span};
-use waiting::{Told, Waiting};
 
 const VERSION: u32 = 2;
 
@@ -27,27 +27,27 @@ const VERSION: u32 = 2;
 #[derive(Debug)]
 pub struct IdleNotify {
     _global: GlobalId,
-    waiting: Waiting<ExtIdleNotificationV1>,
+    waiting: IdleTimeouts<ExtIdleNotificationV1>,
 }
 
 impl IdleNotify {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ExtIdleNotifierV1, ()>(VERSION, ());
-        IdleNotify { _global: global, waiting: Waiting::default() }
+        IdleNotify { _global: global, waiting: IdleTimeouts::default() }
     }
 }
 
 /// Sends `idled` and `resumed` events that are due. Returns when to call it next if there is no input.
-pub fn attend(state: &mut State) -> Option<Instant> {
+pub fn send_due(state: &mut State) -> Option<Instant> {
     let asks = state.protocols.idle_notify.waiting.heeds_inhibitors();
     let is_inhibited = asks && super::idle_inhibit::inhibits(state);
     let now = state.clock.now();
     let waiting = &mut state.protocols.idle_notify.waiting;
-    waiting.look(state.input.last_use(), is_inhibited, now, |notification, told| match told {
-        Told::Idled => notification.idled(),
-        Told::Resumed => notification.resumed(),
+    waiting.update(state.input.last_use(), is_inhibited, now, |notification, told| match told {
+        IdleEvent::Idled => notification.idled(),
+        IdleEvent::Resumed => notification.resumed(),
     });
-    state.input.await_use(waiting.is_any_idle());
+    state.input.set_use_awaited(waiting.is_any_idle());
     waiting.wake()
 }
 

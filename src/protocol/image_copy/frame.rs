@@ -8,46 +8,46 @@ use smithay::reexports::wayland_protocols::ext::image_copy_capture::v1::server::
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 
-use super::session::Session;
+use super::session::CaptureSession;
 use crate::guard::Handlers;
 use crate::output;
-use crate::output::capture::{Captured, Reply, Request};
-use crate::protocol::film::{self, Unfit};
+use crate::output::capture::{CaptureMetadata, CaptureReply, CaptureRequest};
+use crate::protocol::capture_formats::{self, UnfitBuffer};
 use crate::revision::Revision;
 use crate::state::State;
 
 #[derive(Debug)]
-pub struct Frame {
-    session: Arc<Session>,
-    state: Mutex<FrameState>,
+pub struct ImageCopyFrame {
+    session: Arc<CaptureSession>,
+    state: Mutex<ImageCopyFrameState>,
 }
 
 #[derive(Debug, Default)]
-struct FrameState {
+struct ImageCopyFrameState {
     buffer: Option<WlBuffer>,
     captured: bool,
 }
 
-impl Frame {
-    pub(super) fn new(session: Arc<Session>) -> Self {
-        Frame { session, state: Mutex::default() }
+impl ImageCopyFrame {
+    pub(super) fn new(session: Arc<CaptureSession>) -> Self {
+        ImageCopyFrame { session, state: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, FrameState> {
+    fn lock(&self) -> MutexGuard<'_, ImageCopyFrameState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Answers one capture request, once. Dropped without an answer, it sends `failed` with the reason.
 #[derive(Debug)]
-struct Answer {
+struct ImageCopyReply {
     frame: Option<ExtImageCopyCaptureFrameV1>,
-    session: Arc<Session>,
+    session: Arc<CaptureSession>,
     /// The constraints that the buffer was checked against.
     constraints: Revision,
 }
 
-impl Reply for Answer {
+impl CaptureReply for ImageCopyReply {
     fn waits_for_power(&self) -> bool {
         true
     }
@@ -57,7 +57,7 @@ impl Reply for Answer {
         is_alive && self.session.constraints() == self.constraints
     }
 
-    fn ready(mut self: Box<Self>, captured: &Captured) {
+    fn ready(mut self: Box<Self>, captured: &CaptureMetadata) {
         let Some(frame) = self.frame.take() else { return };
         frame.transform(self.session.transform());
         for rect in &captured.damage {
@@ -76,7 +76,7 @@ impl Reply for Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for ImageCopyReply {
     fn drop(&mut self) {
         if let Some(frame) = self.frame.take() {
             frame.failed(self.session.reason(self.constraints));
@@ -84,13 +84,13 @@ impl Drop for Answer {
     }
 }
 
-impl Dispatch<ExtImageCopyCaptureFrameV1, Frame, State> for Handlers {
+impl Dispatch<ExtImageCopyCaptureFrameV1, ImageCopyFrame, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         object: &ExtImageCopyCaptureFrameV1,
         request: ext_image_copy_capture_frame_v1::Request,
-        frame: &Frame,
+        frame: &ImageCopyFrame,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
@@ -110,7 +110,7 @@ impl Dispatch<ExtImageCopyCaptureFrameV1, Frame, State> for Handlers {
     }
 }
 
-fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame) {
+fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &ImageCopyFrame) {
     let buffer = {
         let mut state = frame.lock();
         state.captured = state.buffer.is_some();
@@ -121,14 +121,21 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
     };
     let session = frame.session.clone();
     let constraints = session.constraints();
-    let reply = Box::new(Answer { frame: Some(object.clone()), session: session.clone(), constraints });
+    let reply = Box::new(ImageCopyReply { frame: Some(object.clone()), session: session.clone(), constraints });
     // On return the reply is dropped, which sends that the session has stopped.
     let Some((size, subject)) = session.size().zip(session.subject(state)) else { return };
-    let film = if buffer.is_alive() { film::of(&buffer, size, session.formats()) } else { Err(Unfit::gone()) };
+    let film = if buffer.is_alive() {
+        capture_formats::of(&buffer, size, session.formats())
+    } else {
+        Err(UnfitBuffer::gone())
+    };
     match film {
         Ok(film) => {
             let (with_cursor, eye) = (session.with_cursor(), session.eye.clone());
-            output::capture(state, Request { subject, film, with_cursor, waits: true, eye, reply });
+            output::capture(
+                state,
+                CaptureRequest { subject, buffer: film, with_cursor, waits: true, damage_tracker: eye, reply },
+            );
         }
         Err(unfit) => {
             tracing::debug!("no capture: {unfit}");
@@ -139,7 +146,7 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
     }
 }
 
-impl Answer {
+impl ImageCopyReply {
     /// Takes the frame out, so that dropping the answer sends nothing: the caller must answer.
     fn into_frame(mut self) -> Option<ExtImageCopyCaptureFrameV1> {
         self.frame.take()

@@ -12,8 +12,8 @@
 //!          └► cursor session ─► enter, position, hotspot, leave     (frames of its image: a session of its own)
 //! ```
 
+mod cursor_session;
 mod frame;
-mod pointer;
 mod session;
 pub mod source;
 
@@ -32,12 +32,12 @@ use smithay::reexports::wayland_server::{
 };
 
 use crate::guard::Handlers;
-use crate::output::capture::Pointed;
+use crate::output::capture::WindowUnderPointer;
 use crate::state::State;
-use frame::Frame;
-use pointer::CursorSession;
-use session::{Kind, Session};
-use source::Source;
+use cursor_session::CursorSession;
+use frame::ImageCopyFrame;
+use session::{CaptureImage, CaptureSession};
+use source::ImageCaptureSource;
 
 const VERSION: u32 = 1;
 
@@ -46,7 +46,7 @@ const VERSION: u32 = 1;
 pub struct ImageCopy {
     _global: GlobalId,
     _sources: source::ImageSources,
-    sessions: Vec<Weak<Session>>,
+    sessions: Vec<Weak<CaptureSession>>,
     cursors: Vec<ExtImageCopyCaptureCursorSessionV1>,
 }
 
@@ -68,14 +68,14 @@ pub(super) fn refresh(state: &mut State) {
         return;
     }
     copy.sessions.retain(|session| session.strong_count() > 0);
-    let sessions: Vec<Arc<Session>> = copy.sessions.iter().filter_map(Weak::upgrade).collect();
+    let sessions: Vec<Arc<CaptureSession>> = copy.sessions.iter().filter_map(Weak::upgrade).collect();
     let cursors = copy.cursors.clone();
     for session in sessions {
         session.refresh(state);
     }
-    let mut pointed = Pointed::default();
+    let mut pointed = WindowUnderPointer::default();
     for cursor in cursors {
-        pointer::refresh(state, &cursor, &mut pointed);
+        cursor_session::refresh(state, &cursor, &mut pointed);
     }
 }
 
@@ -109,19 +109,19 @@ impl Dispatch<ExtImageCopyCaptureManagerV1, (), State> for Handlers {
         use ext_image_copy_capture_manager_v1::Request;
         match request {
             Request::CreateSession { session, source, options } => {
-                let area = source.data::<Source>().and_then(Source::area);
+                let area = source.data::<ImageCaptureSource>().and_then(ImageCaptureSource::area);
                 let with_cursor = match options {
                     WEnum::Value(options) => options.contains(Options::PaintCursors),
                     WEnum::Unknown(bits) => {
                         // The request creates an object in any case; without a source the session is stopped at once.
-                        session::begin(state, session, None, Kind::Picture { with_cursor: false }, init);
+                        session::begin(state, session, None, CaptureImage::Picture { with_cursor: false }, init);
                         return manager.post_error(Error::InvalidOption, format!("unknown options: {bits:#x}"));
                     }
                 };
-                session::begin(state, session, area, Kind::Picture { with_cursor }, init);
+                session::begin(state, session, area, CaptureImage::Picture { with_cursor }, init);
             }
             Request::CreatePointerCursorSession { session, source, .. } => {
-                let area = source.data::<Source>().and_then(Source::area);
+                let area = source.data::<ImageCaptureSource>().and_then(ImageCaptureSource::area);
                 let cursor = init.init(session, CursorSession::new(area));
                 state.protocols.image_copy.cursors.push(cursor);
             }
@@ -130,18 +130,18 @@ impl Dispatch<ExtImageCopyCaptureManagerV1, (), State> for Handlers {
     }
 }
 
-impl Dispatch<ExtImageCopyCaptureSessionV1, Arc<Session>, State> for Handlers {
+impl Dispatch<ExtImageCopyCaptureSessionV1, Arc<CaptureSession>, State> for Handlers {
     fn request(
         _state: &mut State,
         _client: &Client,
         object: &ExtImageCopyCaptureSessionV1,
         request: ext_image_copy_capture_session_v1::Request,
-        session: &Arc<Session>,
+        session: &Arc<CaptureSession>,
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
         let ext_image_copy_capture_session_v1::Request::CreateFrame { frame } = request else { return };
-        let frame = init.init(frame, Frame::new(session.clone()));
+        let frame = init.init(frame, ImageCopyFrame::new(session.clone()));
         if session.next(&frame) {
             object.post_error(SessionError::DuplicateFrame, "the frame before it was not destroyed");
         }

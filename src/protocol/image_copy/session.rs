@@ -13,14 +13,14 @@ use smithay::reexports::wayland_server::{DataInit, New, Resource, Weak};
 use smithay::wayland::shm::shm_format_to_fourcc;
 
 use crate::guard;
-use crate::output::capture::{Area, Eye, Subject, Watched};
-use crate::protocol::film;
+use crate::output::capture::{CaptureGuard, CaptureSubject, CursorArea, DamageSinceCapture};
+use crate::protocol::capture_formats;
 use crate::revision::Revision;
 use crate::state::State;
 
 /// The image that a session captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CaptureImage {
     /// The whole source as it is seen.
     Picture { with_cursor: bool },
     /// Only the cursor's image.
@@ -29,17 +29,17 @@ pub(super) enum Kind {
 
 /// Captures of one source. Its frames may outlive the session's object.
 #[derive(Debug)]
-pub struct Session {
-    area: Option<Area>,
-    kind: Kind,
-    pub(super) eye: Arc<Eye>,
+pub struct CaptureSession {
+    area: Option<CursorArea>,
+    kind: CaptureImage,
+    pub(super) eye: Arc<DamageSinceCapture>,
     /// Makes a captured window count as visible.
-    _watched: Option<Watched>,
-    told: Mutex<Told>,
+    _watched: Option<CaptureGuard>,
+    sent: Mutex<SessionSent>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct SessionSent {
     /// Weak, because the object owns this struct as its user data: a strong reference would be a cycle.
     object: Option<Weak<ExtImageCopyCaptureSessionV1>>,
     /// Required size of buffers, in pixels; `None` once the session has stopped.
@@ -54,26 +54,26 @@ struct Told {
 pub(super) fn begin(
     state: &mut State,
     session: New<ExtImageCopyCaptureSessionV1>,
-    area: Option<Area>,
-    kind: Kind,
+    area: Option<CursorArea>,
+    kind: CaptureImage,
     init: &mut DataInit<'_, State>,
 ) {
     let watched = match (&area, kind) {
-        (Some(Area::Window(window)), Kind::Picture { .. }) => Some(state.outputs.watch(*window)),
+        (Some(CursorArea::Window(window)), CaptureImage::Picture { .. }) => Some(state.outputs.watch(*window)),
         _ => None,
     };
-    let eye = Arc::new(Eye::new(kind == Kind::Picture { with_cursor: true }));
-    let data = Arc::new(Session { area, kind, eye, _watched: watched, told: Mutex::default() });
+    let eye = Arc::new(DamageSinceCapture::new(kind == CaptureImage::Picture { with_cursor: true }));
+    let data = Arc::new(CaptureSession { area, kind, eye, _watched: watched, sent: Mutex::default() });
     let object = init.init(session, data.clone());
     data.lock().object = Some(object.downgrade());
     state.protocols.image_copy.sessions.push(Arc::downgrade(&data));
     data.refresh(state);
 }
 
-impl Session {
-    fn lock(&self) -> MutexGuard<'_, Told> {
+impl CaptureSession {
+    fn lock(&self) -> MutexGuard<'_, SessionSent> {
         // A poisoned lock is fine, since no operation under it leaves the state inconsistent.
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends the constraints if they have changed, or `stopped` if the source is gone.
@@ -82,17 +82,17 @@ impl Session {
             return;
         }
         let size = self.area.as_ref().and_then(|area| match self.kind {
-            Kind::Picture { .. } => area.size(state),
-            Kind::Cursor => area.cursor_size(state),
+            CaptureImage::Picture { .. } => area.size(state),
+            CaptureImage::Cursor => area.cursor_size(state),
         });
-        let device = film::device(state);
+        let device = capture_formats::device(state);
         let mut told = self.lock();
         if size == told.size && size.is_some() {
             return;
         }
         let object = told.object.as_ref().and_then(|object| object.upgrade().ok());
         // A window may change its size in every turn, so a client that does not read gets only the newest.
-        if told.size.is_some() && size.is_some() && object.as_ref().is_some_and(|object| !guard::reads_on(object)) {
+        if told.size.is_some() && size.is_some() && object.as_ref().is_some_and(|object| !guard::may_send(object)) {
             return;
         }
         told.size = size;
@@ -123,13 +123,13 @@ impl Session {
     /// Allowed formats of buffers.
     pub(super) const fn formats(&self) -> &'static [Format] {
         match self.kind {
-            Kind::Picture { .. } => film::OPAQUE,
-            Kind::Cursor => film::TRANSLUCENT,
+            CaptureImage::Picture { .. } => capture_formats::OPAQUE,
+            CaptureImage::Cursor => capture_formats::TRANSLUCENT,
         }
     }
 
     pub(super) const fn with_cursor(&self) -> bool {
-        matches!(self.kind, Kind::Picture { with_cursor: true })
+        matches!(self.kind, CaptureImage::Picture { with_cursor: true })
     }
 
     /// Required size of buffers; `None` once the session has stopped.
@@ -143,18 +143,18 @@ impl Session {
     }
 
     /// The subject of its captures.
-    pub(super) fn subject(&self, state: &State) -> Option<Subject> {
+    pub(super) fn subject(&self, state: &State) -> Option<CaptureSubject> {
         let area = self.area.clone()?;
         match self.kind {
-            Kind::Picture { .. } => area.whole(state),
-            Kind::Cursor => Some(Subject::Cursor(area)),
+            CaptureImage::Picture { .. } => area.whole(state),
+            CaptureImage::Cursor => Some(CaptureSubject::Cursor(area)),
         }
     }
 
     /// Transform of its captures.
     pub(super) fn transform(&self) -> wl_output::Transform {
         match (&self.area, self.kind) {
-            (Some(Area::Output(output)), Kind::Picture { .. }) => output.current_transform().into(),
+            (Some(CursorArea::Output(output)), CaptureImage::Picture { .. }) => output.current_transform().into(),
             _ => wl_output::Transform::Normal,
         }
     }

@@ -17,7 +17,7 @@ use smithay::reexports::wayland_server::backend::GlobalId;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
 
 use crate::guard::Handlers;
-use crate::output::capture::Area;
+use crate::output::capture::CursorArea;
 use crate::protocol::privileges;
 use crate::protocol::toplevels::ext::window_of;
 use crate::state::State;
@@ -41,10 +41,10 @@ impl ImageSources {
 
 /// The captured output or window; `None` if it was gone when the source was created.
 #[derive(Debug)]
-pub struct Source(Option<Area>);
+pub struct ImageCaptureSource(Option<CursorArea>);
 
-impl Source {
-    pub(super) fn area(&self) -> Option<Area> {
+impl ImageCaptureSource {
+    pub(super) fn area(&self) -> Option<CursorArea> {
         self.0.clone()
     }
 }
@@ -78,9 +78,9 @@ macro_rules! manager {
                 _display: &DisplayHandle,
                 init: &mut DataInit<'_, State>,
             ) {
-                let made: Option<(New<ExtImageCaptureSourceV1>, Option<Area>)> = $source;
+                let made: Option<(New<ExtImageCaptureSourceV1>, Option<CursorArea>)> = $source;
                 if let Some((source, area)) = made {
-                    init.init(source, Source(area));
+                    init.init(source, ImageCaptureSource(area));
                 }
             }
         }
@@ -91,7 +91,7 @@ manager!(ExtOutputImageCaptureSourceManagerV1, ext_output_image_capture_source_m
     use ext_output_image_capture_source_manager_v1::Request;
     let Request::CreateSource { source, output } = request else { return };
     let known = Output::from_resource(&output).filter(|output| state.outputs.iter().any(|known| known == output));
-    Some((source, known.map(Area::Output)))
+    Some((source, known.map(CursorArea::Output)))
 });
 
 manager!(
@@ -100,17 +100,17 @@ manager!(
     |_state, request| {
         use ext_foreign_toplevel_image_capture_source_manager_v1::Request;
         let Request::CreateSource { source, toplevel_handle } = request else { return };
-        Some((source, window_of(&toplevel_handle).map(Area::Window)))
+        Some((source, window_of(&toplevel_handle).map(CursorArea::Window)))
     }
 );
 
-impl Dispatch<ExtImageCaptureSourceV1, Source, State> for Handlers {
+impl Dispatch<ExtImageCaptureSourceV1, ImageCaptureSource, State> for Handlers {
     fn request(
         _state: &mut State,
         _client: &Client,
         _source: &ExtImageCaptureSourceV1,
         _request: ext_image_capture_source_v1::Request,
-        _data: &Source,
+        _data: &ImageCaptureSource,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {

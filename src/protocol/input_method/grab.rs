@@ -20,7 +20,7 @@ pub(super) fn make(
 ) {
     let object = init.init(id, ());
     if text::is_registered(state, method) {
-        text::grabbing::grab(state, object);
+        text::keyboard_grabs::grab(state, object);
     }
 }
 
@@ -38,6 +38,6 @@ impl Dispatch<ZwpInputMethodKeyboardGrabV2, (), State> for Handlers {
     }
 
     fn destroyed(state: &mut State, _client: ClientId, object: &ZwpInputMethodKeyboardGrabV2, (): &()) {
-        text::grabbing::released(state, object);
+        text::keyboard_grabs::released(state, object);
     }
 }

@@ -33,8 +33,8 @@ impl InputMethod {
 
 /// Sends the input method this turn's changes of text fields and the positions of its popups.
 pub(super) fn refresh(state: &mut State) {
-    text::tell(state);
-    input_popups::attend(state);
+    text::flush(state);
+    input_popups::update_positions(state);
 }
 
 impl GlobalDispatch<ZwpInputMethodManagerV2, (), State> for Handlers {

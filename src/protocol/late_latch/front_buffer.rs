@@ -9,7 +9,7 @@ use crate::backend::PixelRect;
 use crate::guard::{self, Handlers};
 use crate::output::clients::front_buffer;
 use crate::state::State;
-use crate::surface::front_buffer::{FrontListener, FrontState, Reason, ScanTimes};
+use crate::surface::front_buffer::{FrontBufferListener, FrontBufferReason, FrontBufferRequest, ScanTimes};
 use upbeat_timing::time::Instant;
 
 /// User data of a front buffer object: its surface, or `None` if the object is inert.
@@ -24,37 +24,37 @@ impl FrontObject {
 
 /// Sends events to the client of a front buffer.
 #[derive(Debug)]
-pub(super) struct Listener(pub UpbeatFrontBufferV1);
+pub(super) struct FrontBufferEvents(pub UpbeatFrontBufferV1);
 
-impl FrontListener for Listener {
-    fn tell_scan(&self, times: ScanTimes) {
+impl FrontBufferListener for FrontBufferEvents {
+    fn send_scan(&self, times: ScanTimes) {
         let (high, low, nanos) = times.anchor.as_wayland_parts();
         // Both fit easily into 32 bits, since no refresh lasts longer than a second.
         let nanoseconds = |span: upbeat_timing::time::Span| u32::try_from(span.as_nanos()).unwrap_or(u32::MAX);
         self.0.scan(high, low, nanos, nanoseconds(times.interval), nanoseconds(times.line_time), times.first_line);
     }
 
-    fn tell_active(&self, serial: u32, rect: PixelRect) {
+    fn send_active(&self, serial: u32, rect: PixelRect) {
         self.0.active(serial, rect.x, rect.y, rect.width, rect.height);
     }
 
-    fn tell_inactive(&self, serial: u32, reason: Reason) {
+    fn send_inactive(&self, serial: u32, reason: FrontBufferReason) {
         let reason = match reason {
-            Reason::Display => wire::Reason::Display,
-            Reason::Covered => wire::Reason::Covered,
-            Reason::Changed => wire::Reason::Changed,
-            Reason::Buffer => wire::Reason::Buffer,
-            Reason::Hidden => wire::Reason::Hidden,
+            FrontBufferReason::Display => wire::Reason::Display,
+            FrontBufferReason::Covered => wire::Reason::Covered,
+            FrontBufferReason::Changed => wire::Reason::Changed,
+            FrontBufferReason::Buffer => wire::Reason::Buffer,
+            FrontBufferReason::Hidden => wire::Reason::Hidden,
         };
         self.0.inactive(serial, reason);
     }
 
-    fn tell_light(&self, id: u32, at: Instant) {
+    fn send_light(&self, id: u32, at: Instant) {
         let (high, low, nanos) = at.as_wayland_parts();
         self.0.light(id, high, low, nanos);
     }
 
-    fn tell_missed(&self, id: u32) {
+    fn send_missed(&self, id: u32) {
         self.0.missed(id);
     }
 
@@ -81,12 +81,12 @@ impl Dispatch<UpbeatFrontBufferV1, FrontObject, State> for Handlers {
             wire::Request::Share { x, y, width, height } => {
                 let rect = PixelRect { x, y, width, height };
                 if x < 0 || y < 0 || width <= 0 || height <= 0 {
-                    return Listener(object.clone()).refuse_rectangle(rect);
+                    return FrontBufferEvents(object.clone()).refuse_rectangle(rect);
                 }
                 guard::with_states(&surface, |states| {
-                    let mut cached = states.cached_state.get::<FrontState>();
+                    let mut cached = states.cached_state.get::<FrontBufferRequest>();
                     let pending = cached.pending();
-                    *pending = FrontState { rect: Some(rect), number: pending.number + 1 };
+                    *pending = FrontBufferRequest { rect: Some(rect), number: pending.number + 1 };
                 });
             }
             wire::Request::AckInactive { serial } => front_buffer::acknowledge(state, &surface, serial),
@@ -99,9 +99,9 @@ impl Dispatch<UpbeatFrontBufferV1, FrontObject, State> for Handlers {
     fn destroyed(state: &mut State, _client: ClientId, _object: &UpbeatFrontBufferV1, data: &FrontObject) {
         let Some(surface) = data.surface() else { return };
         guard::with_states(&surface, |states| {
-            let mut cached = states.cached_state.get::<FrontState>();
+            let mut cached = states.cached_state.get::<FrontBufferRequest>();
             let number = cached.pending().number;
-            *cached.pending() = FrontState { rect: None, number };
+            *cached.pending() = FrontBufferRequest { rect: None, number };
         });
         front_buffer::end(state, &surface);
     }

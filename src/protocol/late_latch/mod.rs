@@ -1,7 +1,7 @@
 //! `upbeat_late_latch_manager_v1` 1: content that is placed as late as the display allows.
 //!
 //! The contract is `protocols/upbeat-late-latch-v1.xml`. Requests are checked here; the output that shows a follower
-//! places it at its latch (`output::scene::following`).
+//! places it at its latch (`output::scene::followers`).
 //!
 //! Offered only if the configuration says so (`[late-latch] followers`): no client uses it yet, and a version offered
 //! to all could not be changed any more.
@@ -24,9 +24,9 @@ use smithay::wayland::compositor;
 use crate::bounds::coordinate;
 use crate::guard::Handlers;
 use crate::output::clients::front_buffer as fronts;
-use crate::output::scene::following;
+use crate::output::scene::followers;
 use crate::state::State;
-use crate::surface::follower::{Follower, FollowerListener, Means};
+use crate::surface::follower::{FollowMode, Follower, FollowerListener};
 use crate::surface::front_buffer::FrontBuffer;
 use front_buffer::FrontObject;
 use generated::upbeat_follower_v1::{self as wire, UpbeatFollowerV1};
@@ -61,21 +61,21 @@ impl FollowerObject {
 
 /// Sends events to the client of a follower, and knows the pointer that it follows.
 #[derive(Debug)]
-struct Listener {
+struct FollowerEvents {
     object: UpbeatFollowerV1,
     pointer: Weak<WlPointer>,
 }
 
-impl FollowerListener for Listener {
-    fn tell_means(&self, means: Means) {
+impl FollowerListener for FollowerEvents {
+    fn send_mode(&self, means: FollowMode) {
         self.object.means(match means {
-            Means::None => wire::Means::None,
-            Means::Composed => wire::Means::Composed,
-            Means::InPlace => wire::Means::InPlace,
+            FollowMode::None => wire::Means::None,
+            FollowMode::Composed => wire::Means::Composed,
+            FollowMode::InPlace => wire::Means::InPlace,
         });
     }
 
-    fn is_led(&self) -> bool {
+    fn has_pointer(&self) -> bool {
         self.pointer.is_alive()
     }
 }
@@ -126,9 +126,9 @@ impl Dispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
         }
         let object = init.init(id, FollowerObject(Some(surface.downgrade())));
         if let Some(entry) = state.surfaces.get_mut(&surface) {
-            let listener = Listener { object, pointer: pointer.downgrade() };
+            let listener = FollowerEvents { object, pointer: pointer.downgrade() };
             entry.set_follower(Some(Box::new(Follower::new(Arc::new(listener)))));
-            following::begin(state, &surface);
+            followers::begin(state, &surface);
         }
     }
 }
@@ -149,7 +149,7 @@ fn get_front_buffer(
     }
     let object = init.init(id, FrontObject(Some(surface.downgrade())));
     if let Some(entry) = state.surfaces.get_mut(surface) {
-        let listener = front_buffer::Listener(object);
+        let listener = front_buffer::FrontBufferEvents(object);
         entry.set_front_buffer(Some(Box::new(FrontBuffer::new(Arc::new(listener)))));
         fronts::begin(state, surface);
     }
@@ -170,7 +170,7 @@ impl Dispatch<UpbeatFollowerV1, FollowerObject, State> for Handlers {
             && let Some(follower) = state.surfaces.get_mut(&surface).and_then(|entry| entry.follower_mut())
         {
             follower.set_anchor(Point::from((coordinate(x), coordinate(y))));
-            following::begin(state, &surface);
+            followers::begin(state, &surface);
         }
     }
 
@@ -179,6 +179,6 @@ impl Dispatch<UpbeatFollowerV1, FollowerObject, State> for Handlers {
         if let Some(entry) = state.surfaces.get_mut(&surface) {
             entry.set_follower(None);
         }
-        following::end(state, &surface);
+        followers::end(state, &surface);
     }
 }

@@ -15,13 +15,13 @@ use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zw
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, WEnum};
 use smithay::utils::Transform;
 
-use super::heads::{HeadName, ModeOf};
-use super::plan::{self, Wish};
-use crate::backend::Mode;
+use super::heads::{HeadName, OutputHeadMode};
+use super::transaction::{self, HeadConfiguration};
+use crate::backend::VideoMode;
 use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::guard::Handlers;
+use crate::output_transform::OutputTransform;
 use crate::state::State;
-use crate::turn::Turn;
 use upbeat_timing::time::Clock;
 
 /// Outputs that one configuration may name. More than exist, because heads of unplugged outputs may be named, too.
@@ -29,30 +29,30 @@ const MOST_HEADS: usize = 128;
 
 /// User data of a configuration object.
 #[derive(Debug, Default)]
-pub struct Configuration(Mutex<Gathered>);
+pub struct OutputConfiguration(Mutex<PendingConfiguration>);
 
 #[derive(Debug, Default)]
-struct Gathered {
+struct PendingConfiguration {
     /// Serial of the state that the client has seen.
     serial: u32,
     /// It was tested or applied, which a client may do only once.
     used: bool,
-    wishes: Vec<Wish>,
+    wishes: Vec<HeadConfiguration>,
 }
 
 /// User data of a configuration head: its configuration and the name of its output.
 #[derive(Debug)]
-pub struct HeadOf {
+pub struct ConfigurationHead {
     configuration: ZwlrOutputConfigurationV1,
     output: String,
 }
 
-impl Configuration {
+impl OutputConfiguration {
     pub(super) fn new(serial: u32) -> Self {
-        Configuration(Mutex::new(Gathered { serial, ..Gathered::default() }))
+        OutputConfiguration(Mutex::new(PendingConfiguration { serial, ..PendingConfiguration::default() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Gathered> {
+    fn lock(&self) -> MutexGuard<'_, PendingConfiguration> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -68,18 +68,18 @@ impl Configuration {
             object.post_error(Error::AlreadyConfiguredHead, format!("{output} is configured already"));
             return None;
         }
-        gathered.wishes.push(Wish { output: output.clone(), enabled, ..Wish::default() });
+        gathered.wishes.push(HeadConfiguration { output: output.clone(), enabled, ..HeadConfiguration::default() });
         Some(output)
     }
 }
 
-impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
+impl Dispatch<ZwlrOutputConfigurationV1, OutputConfiguration, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         object: &ZwlrOutputConfigurationV1,
         request: zwlr_output_configuration_v1::Request,
-        configuration: &Configuration,
+        configuration: &OutputConfiguration,
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
@@ -88,7 +88,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
         match request {
             Request::EnableHead { id, head } => {
                 let output = configuration.add(object, &head, true).unwrap_or_default();
-                init.init(id, HeadOf { configuration: object.clone(), output });
+                init.init(id, ConfigurationHead { configuration: object.clone(), output });
             }
             Request::DisableHead { head } => _ = configuration.add(object, &head, false),
             Request::Apply | Request::Test => {
@@ -103,12 +103,12 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
                     object.cancelled();
                     return;
                 }
-                plan::choose_rates(state, &mut wishes);
+                transaction::choose_rates(state, &mut wishes);
                 if is_test {
-                    return answer(object, plan::test(state, &wishes), is_test);
+                    return answer(object, transaction::test(state, &wishes), is_test);
                 }
-                let wanted = Wanted { object: object.clone(), serial, wishes };
-                wait(&mut state.protocols.output_management.waiting, wanted);
+                let wanted = WaitingConfiguration { object: object.clone(), serial, wishes };
+                queue(&mut state.protocols.output_management.waiting, wanted);
                 apply_waiting(state);
             }
             _ => {}
@@ -118,15 +118,15 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
 
 /// A configuration that waits to be applied.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct WaitingConfiguration {
     object: ZwlrOutputConfigurationV1,
     serial: u32,
-    wishes: Vec<Wish>,
+    wishes: Vec<HeadConfiguration>,
 }
 
 /// Queues a configuration and cancels older ones of its client, so that a client that applies all the time does not
 /// delay other clients.
-fn wait(waiting: &mut VecDeque<Wanted>, wanted: Wanted) {
+fn queue(waiting: &mut VecDeque<WaitingConfiguration>, wanted: WaitingConfiguration) {
     let client = wanted.object.client();
     waiting.retain(|other| {
         let is_older = other.object.client() == client;
@@ -145,22 +145,22 @@ pub(super) fn apply_waiting(state: &mut State) {
         let now = state.clock.now();
         let management = &mut state.protocols.output_management;
         management.due = None;
-        let Some(Wanted { object, serial, .. }) = management.waiting.front() else { return };
-        let is_cancelled = *serial != management.serial || management.applies.is_some();
+        let Some(WaitingConfiguration { object, serial, .. }) = management.waiting.front() else { return };
+        let is_cancelled = *serial != management.serial || management.applying.is_some();
         if object.is_alive()
             && !is_cancelled
-            && let Err(wait) = management.often.take(now)
+            && let Err(wait) = management.rate_limit.take(now)
         {
             management.due = Some(now + wait);
             return;
         }
-        let Some(Wanted { object, wishes, .. }) = management.waiting.pop_front() else { return };
+        let Some(WaitingConfiguration { object, wishes, .. }) = management.waiting.pop_front() else { return };
         if is_cancelled {
-            management.cancelled |= management.applies.is_some();
+            management.cancelled |= management.applying.is_some();
             object.cancelled();
         } else if object.is_alive() {
             let number = management.begin();
-            plan::apply(state, wishes, move |state, result| {
+            transaction::apply(state, wishes, move |state, result| {
                 state.protocols.output_management.end(number);
                 answer(&object, result, false);
             });
@@ -178,32 +178,35 @@ fn answer(object: &ZwlrOutputConfigurationV1, result: Result<(), String>, is_tes
     }
 }
 
-impl Dispatch<ZwlrOutputConfigurationHeadV1, HeadOf, State> for Handlers {
+impl Dispatch<ZwlrOutputConfigurationHeadV1, ConfigurationHead, State> for Handlers {
     fn request(
         _state: &mut State,
         _client: &Client,
         object: &ZwlrOutputConfigurationHeadV1,
         request: zwlr_output_configuration_head_v1::Request,
-        of: &HeadOf,
+        of: &ConfigurationHead,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        let Some(configuration) = of.configuration.data::<Configuration>() else { return };
+        let Some(configuration) = of.configuration.data::<OutputConfiguration>() else { return };
         let mut gathered = configuration.lock();
         // A used configuration has no outputs left, so the request has no effect.
         let Some(wish) = gathered.wishes.iter_mut().find(|wish| wish.output == of.output) else { return };
-        if let Err((error, message)) = note(wish, request) {
+        if let Err((error, message)) = set_option(wish, request) {
             object.post_error(error, message);
         }
     }
 }
 
 /// Stores a request for one output. An invalid request returns the protocol error to send.
-fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) -> Result<(), (HeadError, &'static str)> {
+fn set_option(
+    wish: &mut HeadConfiguration,
+    request: zwlr_output_configuration_head_v1::Request,
+) -> Result<(), (HeadError, &'static str)> {
     use zwlr_output_configuration_head_v1::Request;
     let is_new = match request {
         Request::SetMode { mode } => {
-            let of = mode.data::<ModeOf>().filter(|of| of.output == wish.output);
+            let of = mode.data::<OutputHeadMode>().filter(|of| of.output == wish.output);
             let of = of.ok_or((HeadError::InvalidMode, "the mode belongs to another output"))?;
             wish.mode.replace(of.mode).is_none()
         }
@@ -213,11 +216,11 @@ fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) ->
                 return Err((HeadError::InvalidCustomMode, "a mode without size"));
             }
             let refresh = refresh.cast_unsigned();
-            wish.mode.replace(Mode { width, height, refresh }).is_none()
+            wish.mode.replace(VideoMode { width, height, refresh }).is_none()
         }
         Request::SetPosition { x, y } => wish.position.replace((coordinate(x), coordinate(y))).is_none(),
         Request::SetTransform { transform: WEnum::Value(transform) } => {
-            wish.turn.replace(Turn::from(Transform::from(transform))).is_none()
+            wish.turn.replace(OutputTransform::from(Transform::from(transform))).is_none()
         }
         Request::SetTransform { .. } => return Err((HeadError::InvalidTransform, "there is no such transform")),
         Request::SetScale { scale } => {

@@ -11,12 +11,12 @@ use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zw
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::utils::Transform;
 
-use crate::backend::{Display, Identity, Mode};
+use crate::backend::{Display, EdidIdentity, VideoMode};
 use crate::guard::Handlers;
 use crate::output::hotplug::{self, Placement};
 use crate::output::parking::Parked;
+use crate::output_transform::OutputTransform;
 use crate::state::State;
-use crate::turn::Turn;
 
 /// Versions of a head from which on it has a make and a model, and adaptive sync.
 const SAYS_MAKE: u32 = 2;
@@ -24,7 +24,7 @@ const SAYS_ADAPTIVE_SYNC: u32 = 4;
 
 /// State of an output as it is sent to clients.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct OutputHeadState {
     /// Connector name, which identifies the output in a session.
     pub(in crate::protocol) name: String,
     description: String,
@@ -33,46 +33,46 @@ pub struct Look {
     serial: Option<String>,
     millimetres: (i32, i32),
     /// The preferred mode first; the current mode is among them.
-    modes: Vec<Mode>,
-    pub(in crate::protocol) mode: Mode,
+    modes: Vec<VideoMode>,
+    pub(in crate::protocol) mode: VideoMode,
     /// Whether it is part of the layout.
     pub(in crate::protocol) enabled: bool,
     position: (i32, i32),
     scale: f64,
-    turn: Turn,
+    turn: OutputTransform,
     /// Whether its refresh rate varies.
     pub(in crate::protocol) adaptive_sync: bool,
 }
 
 /// The states of all outputs, including outputs that are not part of the layout.
-pub fn all(state: &State) -> Vec<Look> {
+pub fn output_states(state: &State) -> Vec<OutputHeadState> {
     let shown = state.outputs.states().map(|output| {
         let display = output.display();
         let (position, scale) = (output.output().current_location(), output.output().current_scale());
         let turn = crate::output::turn_of(output.output());
-        let look = Look::of(display, (position.x, position.y), scale.fractional_scale(), turn);
-        Look { enabled: true, ..look.described_by(output.output()) }
+        let look = OutputHeadState::of(display, (position.x, position.y), scale.fractional_scale(), turn);
+        OutputHeadState { enabled: true, ..look.described_by(output.output()) }
     });
     let parked = state.outputs.parked().iter().map(|parked: &Parked| {
         let Placement { position, turn, .. } = *parked.placement();
         let scale = hotplug::scale_of(parked.display(), parked.placement());
-        Look::of(parked.display(), position.unwrap_or_default(), scale, turn.unwrap_or_default())
+        OutputHeadState::of(parked.display(), position.unwrap_or_default(), scale, turn.unwrap_or_default())
     });
-    let mut looks: Vec<Look> = shown.chain(parked).collect();
+    let mut looks: Vec<OutputHeadState> = shown.chain(parked).collect();
     // Sorted by name, because the order in which outputs were plugged in means nothing.
     looks.sort_by(|a, b| a.name.cmp(&b.name));
     looks
 }
 
-impl Look {
-    fn of(display: &dyn Display, position: (i32, i32), scale: f64, turn: Turn) -> Self {
+impl OutputHeadState {
+    fn of(display: &dyn Display, position: (i32, i32), scale: f64, turn: OutputTransform) -> Self {
         let (mode, mut modes) = (display.mode(), display.modes());
         if !modes.contains(&mode) {
             modes.push(mode);
         }
         let side = |length: u32| i32::try_from(length).unwrap_or_default();
-        let Identity { make, model, serial } = hotplug::identity(display);
-        Look {
+        let EdidIdentity { make, model, serial } = hotplug::identity(display);
+        OutputHeadState {
             name: display.name().to_owned(),
             description: display.name().to_owned(),
             make,
@@ -92,25 +92,25 @@ impl Look {
     fn described_by(self, output: &Output) -> Self {
         let physical = output.physical_properties();
         let millimetres = (physical.size.w, physical.size.h);
-        Look { description: output.description(), millimetres, ..self }
+        OutputHeadState { description: output.description(), millimetres, ..self }
     }
 }
 
 #[derive(Debug)]
-pub struct Manager {
+pub struct OutputHeadsManager {
     object: ZwlrOutputManagerV1,
-    heads: Vec<Head>,
+    heads: Vec<OutputHead>,
     /// The serial that it was sent last.
     serial: Option<u32>,
 }
 
 #[derive(Debug)]
-struct Head {
+struct OutputHead {
     object: ZwlrOutputHeadV1,
     /// The state that was sent last; `None` before the first.
-    told: Option<Look>,
+    sent: Option<OutputHeadState>,
     name: String,
-    modes: Vec<(ZwlrOutputModeV1, Mode)>,
+    modes: Vec<(ZwlrOutputModeV1, VideoMode)>,
 }
 
 /// User data of a head: the name of its output.
@@ -119,15 +119,15 @@ pub struct HeadName(pub String);
 
 /// User data of a mode object.
 #[derive(Debug)]
-pub struct ModeOf {
+pub struct OutputHeadMode {
     /// Name of its output.
     pub(in crate::protocol) output: String,
-    pub(in crate::protocol) mode: Mode,
+    pub(in crate::protocol) mode: VideoMode,
 }
 
-impl Manager {
+impl OutputHeadsManager {
     pub(super) fn new(object: ZwlrOutputManagerV1) -> Self {
-        Manager { object, heads: Vec::new(), serial: None }
+        OutputHeadsManager { object, heads: Vec::new(), serial: None }
     }
 
     pub(super) fn is(&self, object: &ZwlrOutputManagerV1) -> bool {
@@ -135,7 +135,7 @@ impl Manager {
     }
 
     /// Sends all changes since the last call.
-    pub(super) fn tell(&mut self, looks: &[Look], serial: u32, display: &DisplayHandle) {
+    pub(super) fn send_changes(&mut self, looks: &[OutputHeadState], serial: u32, display: &DisplayHandle) {
         if self.serial.replace(serial) == Some(serial) {
             return;
         }
@@ -153,14 +153,14 @@ impl Manager {
             }
             let head = self.heads.iter_mut().find(|head| head.name == look.name);
             // `None` if the client has just disconnected.
-            if head.and_then(|head| head.tell(look, display)).is_none() {
+            if head.and_then(|head| head.send_changes(look, display)).is_none() {
                 return;
             }
         }
         self.object.done(serial);
     }
 
-    fn announce(&self, look: &Look, display: &DisplayHandle) -> Option<Head> {
+    fn announce(&self, look: &OutputHeadState, display: &DisplayHandle) -> Option<OutputHead> {
         let (client, version) = (self.object.client()?, self.object.version());
         let name = HeadName(look.name.clone());
         let object = client.create_resource::<ZwlrOutputHeadV1, HeadName, State>(display, version, name).ok()?;
@@ -177,11 +177,11 @@ impl Manager {
         if look.millimetres != (0, 0) {
             object.physical_size(look.millimetres.0, look.millimetres.1);
         }
-        Some(Head { object, told: None, name: look.name.clone(), modes: Vec::new() })
+        Some(OutputHead { object, sent: None, name: look.name.clone(), modes: Vec::new() })
     }
 }
 
-impl Head {
+impl OutputHead {
     fn finish(&self) {
         self.modes.iter().filter(|(mode, _)| mode.is_alive()).for_each(|(mode, _)| mode.finished());
         if self.object.is_alive() {
@@ -190,13 +190,14 @@ impl Head {
     }
 
     /// Sends the changes of one output. `None` if the client has just disconnected.
-    fn tell(&mut self, look: &Look, display: &DisplayHandle) -> Option<()> {
+    fn send_changes(&mut self, look: &OutputHeadState, display: &DisplayHandle) -> Option<()> {
         if !self.object.is_alive() {
             // The client has released the head.
             return Some(());
         }
-        let told = self.told.replace(look.clone());
-        let is_other = |same: fn(&Look, &Look) -> bool| told.as_ref().is_none_or(|told| !same(told, look));
+        let told = self.sent.replace(look.clone());
+        let is_other =
+            |same: fn(&OutputHeadState, &OutputHeadState) -> bool| told.as_ref().is_none_or(|told| !same(told, look));
         if is_other(|told, look| told.modes == look.modes) {
             self.tell_modes(look, display)?;
         }
@@ -208,7 +209,7 @@ impl Head {
         }
         // A disabled head was sent no further state, so everything is sent when it is enabled.
         let was_enabled = told.as_ref().is_some_and(|told| told.enabled);
-        let is_other = |same: fn(&Look, &Look) -> bool| !was_enabled || is_other(same);
+        let is_other = |same: fn(&OutputHeadState, &OutputHeadState) -> bool| !was_enabled || is_other(same);
         if is_other(|told, look| told.mode == look.mode)
             && let Some((mode, _)) = self.modes.iter().find(|(_, mode)| *mode == look.mode)
         {
@@ -232,7 +233,7 @@ impl Head {
         Some(())
     }
 
-    fn tell_modes(&mut self, look: &Look, display: &DisplayHandle) -> Option<()> {
+    fn tell_modes(&mut self, look: &OutputHeadState, display: &DisplayHandle) -> Option<()> {
         let (client, version) = (self.object.client()?, self.object.version());
         self.modes.retain(|(object, mode)| {
             let stays = look.modes.contains(mode);
@@ -245,8 +246,9 @@ impl Head {
             if self.modes.iter().any(|(_, known)| known == mode) {
                 continue;
             }
-            let data = ModeOf { output: look.name.clone(), mode: *mode };
-            let object = client.create_resource::<ZwlrOutputModeV1, ModeOf, State>(display, version, data).ok()?;
+            let data = OutputHeadMode { output: look.name.clone(), mode: *mode };
+            let object =
+                client.create_resource::<ZwlrOutputModeV1, OutputHeadMode, State>(display, version, data).ok()?;
             self.object.mode(&object);
             object.size(mode.width, mode.height);
             object.refresh(i32::try_from(mode.refresh).unwrap_or(i32::MAX));
@@ -273,13 +275,13 @@ impl Dispatch<ZwlrOutputHeadV1, HeadName, State> for Handlers {
     }
 }
 
-impl Dispatch<ZwlrOutputModeV1, ModeOf, State> for Handlers {
+impl Dispatch<ZwlrOutputModeV1, OutputHeadMode, State> for Handlers {
     fn request(
         _state: &mut State,
         _client: &Client,
         _mode: &ZwlrOutputModeV1,
         _request: zwlr_output_mode_v1::Request,
-        _of: &ModeOf,
+        _of: &OutputHeadMode,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {

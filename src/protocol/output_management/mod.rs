@@ -21,7 +21,7 @@
 
 mod configuration;
 mod heads;
-mod plan;
+mod transaction;
 
 use std::collections::VecDeque;
 
@@ -31,13 +31,13 @@ use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zw
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
 
-use super::seldom::Seldom;
+use super::request_rate_limit::RequestRateLimit;
 use crate::guard::Handlers;
 use crate::output::parking;
 use crate::shell::ShellRevision;
 use crate::state::State;
-use configuration::{Configuration, Wanted};
-use heads::{Look, Manager};
+use configuration::{OutputConfiguration, WaitingConfiguration};
+use heads::{OutputHeadState, OutputHeadsManager};
 use upbeat_timing::time::{Clock, Instant};
 
 const VERSION: u32 = 4;
@@ -46,30 +46,30 @@ const VERSION: u32 = 4;
 #[derive(Debug)]
 pub struct OutputManagement {
     _global: GlobalId,
-    managers: Vec<Manager>,
+    managers: Vec<OutputHeadsManager>,
     /// The state of outputs that was sent last.
-    told: Vec<Look>,
+    sent: Vec<OutputHeadState>,
     /// Serial of that state.
     serial: u32,
     /// The revisions that it was made from; `None`: look at the outputs again.
-    basis: Option<Basis>,
+    basis: Option<HeadsBasis>,
     /// How many configurations were applied.
     applied: u32,
     /// Number of the configuration that is being applied.
-    applies: Option<u32>,
+    applying: Option<u32>,
     /// Another configuration was cancelled because of it.
     cancelled: bool,
     /// Rate limit for applying configurations.
-    often: Seldom,
+    rate_limit: RequestRateLimit,
     /// Configurations that wait for the rate limit.
-    waiting: VecDeque<Wanted>,
+    waiting: VecDeque<WaitingConfiguration>,
     /// When the rate limit allows the first of them.
     due: Option<Instant>,
 }
 
 /// The revisions that the state of outputs is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Basis {
+struct HeadsBasis {
     changes: ShellRevision,
     parked: usize,
 }
@@ -80,13 +80,13 @@ impl OutputManagement {
         OutputManagement {
             _global: global,
             managers: Vec::new(),
-            told: Vec::new(),
+            sent: Vec::new(),
             serial: 1,
             basis: None,
             applied: 0,
-            applies: None,
+            applying: None,
             cancelled: false,
-            often: Seldom::default(),
+            rate_limit: RequestRateLimit::default(),
             waiting: VecDeque::new(),
             due: None,
         }
@@ -95,12 +95,12 @@ impl OutputManagement {
     /// Begins to apply a configuration. Returns its number.
     fn begin(&mut self) -> u32 {
         self.applied = self.applied.wrapping_add(1);
-        self.applies = Some(self.applied);
+        self.applying = Some(self.applied);
         self.applied
     }
 
     /// Makes waiting configurations be checked in the next turn, since those made for an older state must be cancelled.
-    fn look_at_waiting(&mut self) {
+    fn recheck_waiting(&mut self) {
         if !self.waiting.is_empty() {
             self.due = Some(Instant::ZERO);
         }
@@ -108,32 +108,32 @@ impl OutputManagement {
 
     /// The configuration with this number was applied or undone.
     fn end(&mut self, number: u32) {
-        if self.applies == Some(number) {
-            self.give_up();
+        if self.applying == Some(number) {
+            self.finish();
         }
     }
 
     /// Ends the configuration that is being applied, also after a panic in between.
-    pub(super) fn give_up(&mut self) {
-        self.applies = None;
+    pub(super) fn finish(&mut self) {
+        self.applying = None;
         if std::mem::take(&mut self.cancelled) {
             // A cancelled client waits for a `done` with a new serial.
             self.serial = self.serial.wrapping_add(1);
             self.basis = None;
         }
-        self.look_at_waiting();
+        self.recheck_waiting();
     }
 }
 
 /// Applies waiting configurations that are due.
-pub fn attend(state: &mut State) {
+pub fn apply_due(state: &mut State) {
     if state.protocols.output_management.due.is_some_and(|due| due <= state.clock.now()) {
         configuration::apply_waiting(state);
     }
 }
 
 /// When the next waiting configuration is due.
-pub fn next(state: &State) -> Option<Instant> {
+pub fn next_due(state: &State) -> Option<Instant> {
     state.protocols.output_management.due
 }
 
@@ -146,23 +146,23 @@ pub(super) fn refresh(state: &mut State) {
         state.protocols.output_management.basis = None;
         return;
     }
-    if state.protocols.output_management.applies.is_some() {
+    if state.protocols.output_management.applying.is_some() {
         return;
     }
-    let basis = Basis { changes: state.shell.changes(), parked: state.outputs.parked().len() };
+    let basis = HeadsBasis { changes: state.shell.changes(), parked: state.outputs.parked().len() };
     if state.protocols.output_management.basis.replace(basis) == Some(basis) {
         return;
     }
-    let looks = heads::all(state);
+    let looks = heads::output_states(state);
     let State { protocols, display_handle, .. } = state;
     let management = &mut protocols.output_management;
-    if looks != management.told {
+    if looks != management.sent {
         management.serial = management.serial.wrapping_add(1);
-        management.told = looks;
-        management.look_at_waiting();
+        management.sent = looks;
+        management.recheck_waiting();
     }
     for manager in &mut management.managers {
-        manager.tell(&management.told, management.serial, display_handle);
+        manager.send_changes(&management.sent, management.serial, display_handle);
     }
 }
 
@@ -176,7 +176,7 @@ impl GlobalDispatch<ZwlrOutputManagerV1, (), State> for Handlers {
         init: &mut DataInit<'_, State>,
     ) {
         let management = &mut state.protocols.output_management;
-        management.managers.push(Manager::new(init.init(manager, ())));
+        management.managers.push(OutputHeadsManager::new(init.init(manager, ())));
         // Makes this turn's refresh send all outputs to the new manager.
         management.basis = None;
     }
@@ -198,7 +198,7 @@ impl Dispatch<ZwlrOutputManagerV1, (), State> for Handlers {
     ) {
         match request {
             zwlr_output_manager_v1::Request::CreateConfiguration { id, serial } => {
-                init.init(id, Configuration::new(serial));
+                init.init(id, OutputConfiguration::new(serial));
             }
             zwlr_output_manager_v1::Request::Stop => {
                 state.protocols.output_management.managers.retain(|known| !known.is(manager));

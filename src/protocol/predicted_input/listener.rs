@@ -1,25 +1,25 @@
 //! Sends predicted input positions to clients, as events.
 
 use super::generated::upbeat_predicted_input_v1::{self as wire, UpbeatPredictedInputV1};
-use crate::surface::foresight::{Device, PredictionListener, Why};
-use upbeat_timing::input_prediction::Predicted;
+use crate::surface::input_prediction::{HorizonReason, PredictionListener, TrackedDevice};
+use upbeat_timing::input_prediction::PredictedPosition;
 use upbeat_timing::time::{Instant, Span};
 
 impl PredictionListener for UpbeatPredictedInputV1 {
-    fn tell_effective(&self, horizon: Span, why: Why) {
+    fn send_effective(&self, horizon: Span, why: HorizonReason) {
         let reason = match why {
-            Why::Client => wire::Reason::Client,
-            Why::Limit => wire::Reason::Limit,
-            Why::Policy => wire::Reason::Policy,
+            HorizonReason::Client => wire::Reason::Client,
+            HorizonReason::Limit => wire::Reason::Limit,
+            HorizonReason::Policy => wire::Reason::Policy,
         };
         self.effective(u32::try_from(horizon.as_nanos()).unwrap_or(u32::MAX), reason);
     }
 
-    fn tell_predicted(&self, device: Device, present: Instant, predicted: Predicted) {
+    fn send_predicted(&self, device: TrackedDevice, present: Instant, predicted: PredictedPosition) {
         let (kind, id) = match device {
-            Device::Pointer => (wire::Device::Pointer, 0),
-            Device::Touch(finger) => (wire::Device::Touch, finger),
-            Device::Tool(tool) => (wire::Device::Tool, tool),
+            TrackedDevice::Pointer => (wire::Device::Pointer, 0),
+            TrackedDevice::Touch(finger) => (wire::Device::Touch, finger),
+            TrackedDevice::Tool(tool) => (wire::Device::Tool, tool),
         };
         let (seconds_high, seconds_low, nanos) = present.as_wayland_parts();
         let (x, y) = (fixed(predicted.x), fixed(predicted.y));
@@ -27,7 +27,7 @@ impl PredictionListener for UpbeatPredictedInputV1 {
         self.predicted(kind, id, seconds_high, seconds_low, nanos, x, y, error_x, error_y);
     }
 
-    fn tell_tool_timestamp(&self, tool: u32, at: Instant) {
+    fn send_tool_timestamp(&self, tool: u32, at: Instant) {
         let (seconds_high, seconds_low, nanos) = at.as_wayland_parts();
         self.tool_timestamp(tool, seconds_high, seconds_low, nanos);
     }

@@ -2,7 +2,7 @@
 //! when the frame is shown.
 //!
 //! The contract is `protocols/upbeat-predicted-input-v1.xml`. Requests are checked here.
-//! [`surface::foresight`](crate::surface::foresight) follows the devices. Positions are sent where a frame is started
+//! [`surface::foresight`](crate::surface::input_prediction) follows the devices. Positions are sent where a frame is started
 //! (`output::clients::calling_back`, `output::clients::ahead`).
 
 #[rustfmt::skip]
@@ -19,7 +19,7 @@ use smithay::reexports::wayland_server::{
 
 use crate::guard::Handlers;
 use crate::state::State;
-use crate::surface::foresight::{Foresight, Wish};
+use crate::surface::input_prediction::{InputPrediction, PredictionSettings};
 use generated::upbeat_predicted_input_manager_v1::{self as manager, UpbeatPredictedInputManagerV1};
 use generated::upbeat_predicted_input_v1::{self as wire, Axes, UpbeatPredictedInputV1};
 use upbeat_timing::time::Span;
@@ -68,15 +68,15 @@ impl Dispatch<UpbeatPredictedInputManagerV1, (), State> for Handlers {
         if let manager::Request::GetPredictedInput { id, surface } = request {
             let object = init.init(id, PredictedInput(surface.downgrade()));
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
-            if entry.foresight().is_some() {
+            if entry.input_prediction().is_some() {
                 let number = surface.id().protocol_id();
                 let what = format!("wl_surface#{number} has a predicted input object already");
                 manager.post_error(manager::Error::AlreadyExists, what);
                 return;
             }
-            entry.set_foresight(Some(Box::new(Foresight::new(Arc::new(object)))));
+            entry.set_input_prediction(Some(Box::new(InputPrediction::new(Arc::new(object)))));
             // Makes this turn look up whether the user's rules allow it for this client.
-            state.outputs.rules_mut().changed_for(entry.client());
+            state.outputs.rules_mut().mark_client_stale(entry.client());
         }
     }
 }
@@ -93,9 +93,9 @@ impl Dispatch<UpbeatPredictedInputV1, PredictedInput, State> for Handlers {
     ) {
         use wire::Request;
         let Some(entry) = data.0.upgrade().ok().and_then(|surface| state.surfaces.get_mut(&surface)) else { return };
-        let change: Box<dyn FnOnce(&mut Wish)> = match request {
+        let change: Box<dyn FnOnce(&mut PredictionSettings)> = match request {
             Request::Destroy => {
-                entry.set_foresight(None);
+                entry.set_input_prediction(None);
                 return;
             }
             Request::SetAxes { axes: WEnum::Value(axes) } => Box::new(move |wish| {
@@ -109,8 +109,8 @@ impl Dispatch<UpbeatPredictedInputV1, PredictedInput, State> for Handlers {
                 Box::new(move |wish| wish.horizon = Some(Span::from_nanos(i64::from(nanoseconds))))
             }
         };
-        if let Some(foresight) = entry.foresight_mut() {
-            foresight.wish(change);
+        if let Some(foresight) = entry.input_prediction_mut() {
+            foresight.change_settings(change);
         }
     }
 }

@@ -11,14 +11,14 @@ use super::{ViewObject, edit, one_axis};
 use crate::bounds::DocumentUnit;
 use crate::guard::Handlers;
 use crate::state::State;
-use crate::surface::scroll::{Content, Role};
+use crate::surface::scroll::{ScrollContent, ViewContentRole};
 
 /// User data of a content object; `None` if it is inert.
 #[derive(Debug)]
-pub(super) struct ContentObject(Option<Parts>);
+pub(super) struct ContentObject(Option<ContentSurfaces>);
 
 #[derive(Debug)]
-struct Parts {
+struct ContentSurfaces {
     view: Weak<WlSurface>,
     object: Weak<UpbeatScrollViewV1>,
     surface: Weak<WlSurface>,
@@ -27,7 +27,7 @@ struct Parts {
 impl ContentObject {
     pub fn new(view: &WlSurface, object: &UpbeatScrollViewV1, surface: &WlSurface) -> Self {
         let (view, object, surface) = (view.downgrade(), object.downgrade(), surface.downgrade());
-        ContentObject(Some(Parts { view, object, surface }))
+        ContentObject(Some(ContentSurfaces { view, object, surface }))
     }
 
     /// An object that has never been a content.
@@ -37,7 +37,7 @@ impl ContentObject {
 
     /// The view's surface and the content's, unless the object is inert.
     fn surfaces(&self) -> Option<(WlSurface, WlSurface)> {
-        let Parts { view, object, surface } = self.0.as_ref()?;
+        let ContentSurfaces { view, object, surface } = self.0.as_ref()?;
         let (view, surface, object) = (view.upgrade().ok()?, surface.upgrade().ok()?, object.upgrade().ok()?);
         object.data::<ViewObject>()?.surface()?;
         Some((view, surface))
@@ -70,9 +70,9 @@ impl Dispatch<UpbeatScrollContentV1, ContentObject, State> for Handlers {
             }
             Request::SetRole { role } => {
                 let role = match role {
-                    WEnum::Value(wire::Role::Document) => Role::Document,
-                    WEnum::Value(wire::Role::Fixed) => Role::Fixed,
-                    WEnum::Value(wire::Role::Thumb) => Role::Thumb,
+                    WEnum::Value(wire::Role::Document) => ViewContentRole::Document,
+                    WEnum::Value(wire::Role::Fixed) => ViewContentRole::Fixed,
+                    WEnum::Value(wire::Role::Thumb) => ViewContentRole::Thumb,
                     WEnum::Unknown(value) => {
                         return object.post_error(Error::InvalidRole, format!("{value} is no role"));
                     }
@@ -99,7 +99,7 @@ impl Dispatch<UpbeatScrollContentV1, ContentObject, State> for Handlers {
     }
 }
 
-fn set(view: &WlSurface, surface: &WlSurface, change: impl FnOnce(&mut Content)) {
+fn set(view: &WlSurface, surface: &WlSurface, change: impl FnOnce(&mut ScrollContent)) {
     edit(view, |view| {
         if let Some(content) = view.content_mut(surface) {
             change(content);

@@ -2,53 +2,53 @@
 
 use super::generated::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
 use crate::bounds::DocumentUnit;
-use crate::surface::scroll::{Mode, Reason, ScrollListener};
-use upbeat_timing::scroll::{Region, ShownAt, Side};
+use crate::surface::scroll::{ScrollListener, ScrollModeReason, ViewScrollMode};
+use upbeat_timing::scroll::{DocumentRegion, ScrollSide, ViewPosition};
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 
 impl ScrollListener for UpbeatScrollViewV1 {
-    fn tell_budget(&self, pixels: i64) {
+    fn send_budget(&self, pixels: i64) {
         self.budget(u32::try_from(pixels / 1_000).unwrap_or(u32::MAX));
     }
 
-    fn tell_effective(&self, mode: Mode, reason: Reason) {
+    fn send_effective(&self, mode: ViewScrollMode, reason: ScrollModeReason) {
         let mode = match mode {
-            Mode::Still => wire::Mode::Still,
-            Mode::Composited => wire::Mode::Composited,
+            ViewScrollMode::Still => wire::Mode::Still,
+            ViewScrollMode::Composited => wire::Mode::Composited,
         };
         let reason = match reason {
-            Reason::Policy => wire::Reason::Policy,
-            Reason::NoContent => wire::Reason::NoContent,
-            Reason::Nesting => wire::Reason::Nesting,
-            Reason::Changing => wire::Reason::Changing,
+            ScrollModeReason::Policy => wire::Reason::Policy,
+            ScrollModeReason::NoContent => wire::Reason::NoContent,
+            ScrollModeReason::Nesting => wire::Reason::Nesting,
+            ScrollModeReason::Changing => wire::Reason::Changing,
         };
         self.effective(mode, reason);
     }
 
-    fn tell_wanted(&self, region: Region, by: Instant) {
+    fn send_wanted(&self, region: DocumentRegion, by: Instant) {
         let unit = |value: i64| DocumentUnit::new(value).to_wire();
         let (seconds_high, seconds_low, nanos) = time(by);
         let (x, y) = (region.x, region.y);
         self.wanted(unit(x.start), unit(y.start), unit(x.length), unit(y.length), seconds_high, seconds_low, nanos);
     }
 
-    fn tell_low_water(&self, side: Side, left: i64, until: Instant) {
+    fn send_low_water(&self, side: ScrollSide, left: i64, until: Instant) {
         let side = match side {
-            Side::Left => wire::Side::Left,
-            Side::Right => wire::Side::Right,
-            Side::Up => wire::Side::Up,
-            Side::Down => wire::Side::Down,
+            ScrollSide::Left => wire::Side::Left,
+            ScrollSide::Right => wire::Side::Right,
+            ScrollSide::Up => wire::Side::Up,
+            ScrollSide::Down => wire::Side::Down,
         };
         let (seconds_high, seconds_low, nanos) = time(until);
         self.low_water(side, u32::try_from(left).unwrap_or(0), seconds_high, seconds_low, nanos);
     }
 
-    fn tell_rest(&self, at: ShownAt) {
+    fn send_rest(&self, at: ViewPosition) {
         let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.0), parts(at.offset.1));
         self.rest(x, y, x_fraction, y_fraction, at.serial);
     }
 
-    fn tell_offset(&self, at: ShownAt, present: Instant) {
+    fn send_offset(&self, at: ViewPosition, present: Instant) {
         let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.0), parts(at.offset.1));
         let (seconds_high, seconds_low, nanos) = time(present);
         let (vx, vy) = (fixed(at.velocity.x), fixed(at.velocity.y));

@@ -25,7 +25,7 @@ use smithay::wayland::compositor;
 use crate::guard;
 use crate::guard::Handlers;
 use crate::state::State;
-use crate::surface::scroll::{MOST_NESTED, Scrolled, View, ViewAxis, ViewState};
+use crate::surface::scroll::{MOST_NESTED, ScrolledView, ViewAxis, ViewProperties, ViewState};
 use generated::upbeat_scroll_manager_v1::{self as manager, UpbeatScrollManagerV1};
 use generated::upbeat_scroll_view_v1::Axes;
 
@@ -91,7 +91,7 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
         if let manager::Request::GetView { id, surface } = request {
             let object = init.init(id, ViewObject { surface: surface.downgrade(), inert: Mutex::new(false) });
             let nested = depth(state, &surface);
-            let (share, whole) = (state.surfaces.join_views(client.id()), state.surfaces.supply());
+            let (share, whole) = (state.surfaces.add_view(client.id()), state.surfaces.supply());
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
             let number = surface.id().protocol_id();
             if entry.scroll().is_some() {
@@ -106,7 +106,7 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
                 manager.post_error(manager::Error::TooDeep, what);
                 return;
             }
-            entry.set_scroll(Some(Box::new(Scrolled::new(Arc::new(object), share, whole))));
+            entry.set_scroll(Some(Box::new(ScrolledView::new(Arc::new(object), share, whole))));
             edit(&surface, |_| {});
         }
     }
@@ -119,7 +119,7 @@ fn depth(state: &State, surface: &WlSurface) -> usize {
 }
 
 /// Changes the pending view state of `surface`.
-fn edit(surface: &WlSurface, change: impl FnOnce(&mut View)) {
+fn edit(surface: &WlSurface, change: impl FnOnce(&mut ViewProperties)) {
     guard::with_states(surface, |states| change(states.cached_state.get::<ViewState>().pending().edit()));
 }
 

@@ -16,8 +16,8 @@ use crate::guard;
 use crate::guard::Handlers;
 use crate::output::scene::scrolling;
 use crate::state::State;
-use crate::surface::scroll::{Content, Inputs, MOST_CONTENTS, Role, ViewAxis, ViewState};
-use upbeat_timing::scroll::{Extent, Movement, Region};
+use crate::surface::scroll::{MOST_CONTENTS, ScrollContent, ScrollInputs, ViewAxis, ViewContentRole, ViewState};
+use upbeat_timing::scroll::{DocumentExtent, DocumentRegion, ScrollRequest};
 
 /// Allowed deceleration of a fling: the share of its speed that it keeps from one millisecond to the next, in
 /// thousandths.
@@ -58,7 +58,7 @@ impl Dispatch<UpbeatScrollViewV1, ViewObject, State> for Handlers {
             },
             Request::SetInputs { inputs } => {
                 let bits = u32::from(inputs);
-                match Inputs::from_bits(bits) {
+                match ScrollInputs::from_bits(bits) {
                     Some(inputs) => edit(&surface, |view| view.inputs = inputs),
                     None => refuse(object, Error::InvalidInputs, bits, "bits that are no input"),
                 }
@@ -80,17 +80,17 @@ impl Dispatch<UpbeatScrollViewV1, ViewObject, State> for Handlers {
             Request::ScrollTo { x, y, behavior, serial } => {
                 let Some(smoothly) = smoothly(object, behavior) else { return };
                 let offset = (i64::from(x), i64::from(y));
-                scrolling::ask(state, &surface, Movement::To { offset, smoothly, serial });
+                scrolling::move_view(state, &surface, ScrollRequest::To { offset, smoothly, serial });
             }
             Request::ScrollBy { x, y, behavior, serial } => {
                 let Some(smoothly) = smoothly(object, behavior) else { return };
                 let way = (i64::from(x), i64::from(y));
-                scrolling::ask(state, &surface, Movement::By { way, smoothly, serial });
+                scrolling::move_view(state, &surface, ScrollRequest::By { way, smoothly, serial });
             }
-            Request::Stop => scrolling::ask(state, &surface, Movement::Stop),
+            Request::Stop => scrolling::move_view(state, &surface, ScrollRequest::Stop),
             Request::ReportOffsets { armed } => {
                 if let Some(view) = state.surfaces.get_mut(&surface).and_then(|entry| entry.scroll_mut()) {
-                    view.arm(armed != 0);
+                    view.set_offset_events(armed != 0);
                 }
             }
         }
@@ -139,10 +139,10 @@ fn get_content(
             let what = format!("wl_surface#{number} would be content {} of wl_surface#{of_view}", MOST_CONTENTS + 1);
             fault = Some((Error::TooManyContents, what));
         } else {
-            view.contents.push(Content {
+            view.contents.push(ScrollContent {
                 surface: content.downgrade(),
                 position: Default::default(),
-                role: Role::default(),
+                role: ViewContentRole::default(),
                 track: Default::default(),
             });
         }
@@ -154,11 +154,11 @@ fn get_content(
 
 fn set_document(object: &UpbeatScrollViewV1, surface: &WlSurface, [x, y, width, height]: [i32; 4]) {
     let extent = |start: i32, length: i32| {
-        let extent = Extent { start: i64::from(start), length: i64::from(length) };
+        let extent = DocumentExtent { start: i64::from(start), length: i64::from(length) };
         (length >= 0 && extent.end() <= DocumentUnit::MAX.get()).then_some(extent)
     };
     match extent(x, width).zip(extent(y, height)) {
-        Some((x, y)) => edit(surface, |view| view.document = Region { x, y }),
+        Some((x, y)) => edit(surface, |view| view.document = DocumentRegion { x, y }),
         None => object.post_error(
             Error::InvalidDocument,
             format!("a document of {width} × {height} at {x}, {y} is negative or ends beyond 32 bits"),

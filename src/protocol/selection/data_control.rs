@@ -27,7 +27,7 @@ use smithay::wayland::selection::wlr_data_control as wlr;
 
 use super::{AT_ONCE, forward, listeners, offered};
 use crate::guard::Handlers;
-use crate::protocol::floor::delegate;
+use crate::protocol::dispatch_guard::delegate;
 use crate::protocol::privileges;
 use crate::state::State;
 
@@ -66,7 +66,7 @@ pub(super) fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, 
 
 /// Whether `source` may be set, which it may once; remembers it.
 fn may_use(state: &mut State, source: Option<ObjectId>) -> bool {
-    state.protocols.selection.asked.clone_from(&source);
+    state.protocols.selection.requested.clone_from(&source);
     source.is_none_or(|source| state.protocols.data_control.used.insert(source))
 }
 
@@ -88,7 +88,7 @@ macro_rules! checks {
             let (Request::SetSelection { source } | Request::SetPrimarySelection { source }) = request else {
                 return true;
             };
-            if !listeners::may_hear(state, device.client().as_ref()) {
+            if !listeners::may_set_selection(state, device.client().as_ref()) {
                 source.iter().for_each(<$source>::cancelled);
                 return false;
             }

@@ -11,7 +11,7 @@
 
 mod feedback;
 mod offer;
-mod visit;
+mod target_offers;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -23,14 +23,14 @@ use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 use smithay::wayland::compositor;
 use smithay::wayland::selection::data_device::DND_ICON_ROLE;
 
-use crate::input::carrying::Carried;
 use crate::input::data_drag;
-use crate::input::pointer::Focus;
+use crate::input::data_drag_grabs::DraggedData;
+use crate::input::pointer::SurfaceFocus;
 use crate::output;
 use crate::state::State;
 use feedback::SourceFeedback;
 pub use offer::DragOffer;
-use visit::Visit;
+use target_offers::TargetOffers;
 
 /// Sources whose clients may not have been sent the newest state of their target.
 #[derive(Debug, Default)]
@@ -50,18 +50,18 @@ pub(in crate::protocol) fn catch_up(state: &mut State) {
 }
 
 /// A drag in progress.
-struct Drag {
+struct DataDrag {
     /// `None`: the drag is internal to its client.
     source: Option<Arc<Mutex<SourceFeedback>>>,
     client: Option<Client>,
-    over: Option<Over>,
+    target: Option<DragTarget>,
 }
 
 /// The surface under the pointer, and the devices that were sent `enter`.
-struct Over {
+struct DragTarget {
     surface: WlSurface,
     devices: Vec<WlDataDevice>,
-    visit: Option<Arc<Mutex<Visit>>>,
+    visit: Option<Arc<Mutex<TargetOffers>>>,
 }
 
 /// Starts a drag. The source of a refused drag is cancelled.
@@ -92,9 +92,9 @@ pub(super) fn start(
     selection.feedbacks.0.retain(|feedback| feedback.strong_count() > 0);
     selection.feedbacks.0.extend(source.as_ref().map(Arc::downgrade));
     state.surfaces.set_drag_icon(icon.cloned());
-    let drag = Drag { source, client: device.client(), over: None };
+    let drag = DataDrag { source, client: device.client(), target: None };
     data_drag::begin(state, serial, Box::new(drag));
-    output::need_all(state);
+    output::schedule_repaint_all(state);
 }
 
 /// The devices of the client of `surface`.
@@ -103,7 +103,7 @@ fn devices_of(state: &State, surface: &WlSurface) -> Vec<WlDataDevice> {
     devices.filter(|device| device.is_alive() && device.id().same_client_as(&surface.id())).cloned().collect()
 }
 
-impl Over {
+impl DragTarget {
     /// The devices that are still alive.
     fn devices(&self) -> impl Iterator<Item = &WlDataDevice> {
         self.devices.iter().filter(|device| device.is_alive())
@@ -127,7 +127,7 @@ impl Over {
     }
 }
 
-impl Drag {
+impl DataDrag {
     /// Whether the client of `surface` gets events of this drag.
     fn concerns(&self, surface: &WlSurface) -> bool {
         match &self.source {
@@ -140,7 +140,7 @@ impl Drag {
         let Some(client) = surface.client() else { return };
         let serial: u32 = SERIAL_COUNTER.next_serial().into();
         let mut devices = devices_of(state, surface);
-        let visit = self.source.as_ref().map(|source| Arc::new(Mutex::new(Visit::new(source))));
+        let visit = self.source.as_ref().map(|source| Arc::new(Mutex::new(TargetOffers::new(source))));
         devices.retain(|device| {
             let offer = visit.as_ref().and_then(|visit| offer::make(&client, &state.display_handle, device, visit));
             let enters = offer.is_some() || visit.is_none();
@@ -149,20 +149,20 @@ impl Drag {
             }
             enters
         });
-        self.over = Some(Over { surface: surface.clone(), devices, visit });
+        self.target = Some(DragTarget { surface: surface.clone(), devices, visit });
     }
 
     fn leave(&mut self) {
-        let Some(over) = self.over.take() else { return };
+        let Some(over) = self.target.take() else { return };
         over.devices().for_each(WlDataDevice::leave);
         over.visit.iter().for_each(|visit| lock(visit).leave());
     }
 }
 
-impl Carried for Drag {
-    fn moved(&mut self, state: &mut State, focus: Focus, location: Point<f64, Logical>, time: u32) {
+impl DraggedData for DataDrag {
+    fn moved(&mut self, state: &mut State, focus: SurfaceFocus, location: Point<f64, Logical>, time: u32) {
         let focus = focus.filter(|(surface, _)| self.concerns(surface));
-        let over = self.over.as_ref().zip(focus.as_ref());
+        let over = self.target.as_ref().zip(focus.as_ref());
         if let Some((over, (_, origin))) = over.filter(|(over, (surface, _))| over.surface == *surface) {
             let place = location - *origin;
             return over.devices().for_each(|device| device.motion(time, place.x, place.y));
@@ -174,12 +174,12 @@ impl Carried for Drag {
     }
 
     fn ended(&mut self, state: &mut State) {
-        let is_dropped = self.over.take().is_some_and(|over| over.end());
+        let is_dropped = self.target.take().is_some_and(|over| over.end());
         if let Some(source) = self.source.take() {
             let mut source = lock(&source);
             if is_dropped { source.dropped() } else { source.cancelled() }
         }
         state.surfaces.set_drag_icon(None);
-        output::need_all(state);
+        output::schedule_repaint_all(state);
     }
 }

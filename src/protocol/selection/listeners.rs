@@ -41,7 +41,7 @@ fn is_behind(client: &Client) -> bool {
 }
 
 /// Whether `by` may set a selection now: not while another listener has been behind for less than [`PATIENCE`].
-pub(super) fn may_hear(state: &mut State, by: Option<&Client>) -> bool {
+pub(super) fn may_set_selection(state: &mut State, by: Option<&Client>) -> bool {
     let now = state.clock.now();
     let focus = state.input.keyboard().and_then(|keyboard| keyboard.current_focus()?.client());
     let Listeners { managers, behind } = &mut state.protocols.selection.listeners;

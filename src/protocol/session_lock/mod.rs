@@ -1,7 +1,7 @@
 //! `ext_session_lock_manager_v1` 1: a client locks the session until it unlocks it (swaylock).
 //!
 //! Requests are checked here; [`shell::lock`](crate::shell::lock) implements the lock. The locker is sent `locked` when
-//! [every output shows the lock](crate::output::lock::is_everywhere). Our own implementation, since Smithay 0.7 lets
+//! [every output shows the lock](crate::output::lock::is_shown_everywhere). Our own implementation, since Smithay 0.7 lets
 //! any client unlock, by `unlock_and_destroy` on a lock that was refused.
 //!
 //! While a client has the lock, another locker is sent `finished`, and its surfaces are never shown. If a locker is
@@ -43,7 +43,7 @@ impl SessionLock {
 
 /// User data of a lock object.
 #[derive(Debug)]
-pub struct Data {
+pub struct LockData {
     /// `None` if the lock was refused.
     id: Option<LockId>,
     /// The client destroyed it by a request, which decides whether the session stays locked.
@@ -52,10 +52,10 @@ pub struct Data {
 
 /// Sends `locked` once only the lock is visible.
 pub(super) fn refresh(state: &mut State) {
-    if !state.shell.lock().is_to_be_told() || !output::lock::is_everywhere(state) {
+    if !state.shell.lock().awaits_confirmation() || !output::lock::is_shown_everywhere(state) {
         return;
     }
-    let told = state.shell.lock_mut().shown();
+    let told = state.shell.lock_mut().confirm_shown();
     if let Some((id, holder)) = &state.protocols.session_lock.holder
         && told == Some(*id)
     {
@@ -93,8 +93,8 @@ impl Dispatch<ExtSessionLockManagerV1, (), State> for Handlers {
     ) {
         use ext_session_lock_manager_v1::Request;
         let Request::Lock { id } = request else { return };
-        let asked = lock::ask(state).ok();
-        let object = init.init(id, Data { id: asked, has_ended: AtomicBool::new(false) });
+        let asked = lock::request(state).ok();
+        let object = init.init(id, LockData { id: asked, has_ended: AtomicBool::new(false) });
         match asked {
             Some(id) => state.protocols.session_lock.holder = Some((id, object)),
             None => object.finished(),
@@ -102,13 +102,13 @@ impl Dispatch<ExtSessionLockManagerV1, (), State> for Handlers {
     }
 }
 
-impl Dispatch<ExtSessionLockV1, Data, State> for Handlers {
+impl Dispatch<ExtSessionLockV1, LockData, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         object: &ExtSessionLockV1,
         request: ext_session_lock_v1::Request,
-        data: &Data,
+        data: &LockData,
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
@@ -121,7 +121,7 @@ impl Dispatch<ExtSessionLockV1, Data, State> for Handlers {
                 Some(Ok(())) => data.has_ended.store(true, Ordering::Relaxed),
                 _ => object.post_error(Error::InvalidUnlock, "`locked` was not sent for this lock"),
             },
-            Request::Destroy if data.id.is_some_and(|id| state.shell.lock().was_told(id)) => {
+            Request::Destroy if data.id.is_some_and(|id| state.shell.lock().is_confirmed(id)) => {
                 object.post_error(Error::InvalidDestroy, "the session is locked: only unlock_and_destroy unlocks it");
             }
             Request::Destroy => {
@@ -132,10 +132,10 @@ impl Dispatch<ExtSessionLockV1, Data, State> for Handlers {
         }
     }
 
-    fn destroyed(state: &mut State, _client: ClientId, object: &ExtSessionLockV1, data: &Data) {
+    fn destroyed(state: &mut State, _client: ClientId, object: &ExtSessionLockV1, data: &LockData) {
         state.protocols.session_lock.holder.take_if(|(_, holder)| holder == object);
         if let Some(id) = data.id.filter(|_| !data.has_ended.load(Ordering::Relaxed)) {
-            lock::died(state, id);
+            lock::locker_died(state, id);
         }
     }
 }

@@ -22,7 +22,7 @@ const ROLE: &str = "ext_session_lock_surface_v1";
 
 /// User data of a lock surface: its `wl_surface`.
 #[derive(Debug)]
-pub struct Data {
+pub struct LockSurfaceData {
     surface: WlSurface,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn make(
     output: &WlOutput,
     init: &mut DataInit<'_, State>,
 ) {
-    let object = init.init(id, Data { surface: surface.clone() });
+    let object = init.init(id, LockSurfaceData { surface: surface.clone() });
     if compositor::give_role(&surface, ROLE).is_err() {
         return lock.post_error(LockError::Role, "the surface has another role");
     }
@@ -61,13 +61,13 @@ fn is_attached(surface: &WlSurface) -> bool {
     })
 }
 
-impl Dispatch<ExtSessionLockSurfaceV1, Data, State> for Handlers {
+impl Dispatch<ExtSessionLockSurfaceV1, LockSurfaceData, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         object: &ExtSessionLockSurfaceV1,
         request: ext_session_lock_surface_v1::Request,
-        _data: &Data,
+        _data: &LockSurfaceData,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
@@ -78,7 +78,7 @@ impl Dispatch<ExtSessionLockSurfaceV1, Data, State> for Handlers {
         }
     }
 
-    fn destroyed(state: &mut State, _client: ClientId, object: &ExtSessionLockSurfaceV1, data: &Data) {
+    fn destroyed(state: &mut State, _client: ClientId, object: &ExtSessionLockSurfaceV1, data: &LockSurfaceData) {
         lock::surface_role_destroyed(state, object, &data.surface);
     }
 }

@@ -12,7 +12,7 @@ use smithay::reexports::wayland_protocols::ext::foreign_toplevel_list::v1::serve
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
-use super::{Look, Looks, is_behind};
+use super::{ToplevelState, ToplevelStates, is_behind};
 use crate::guard::Handlers;
 use crate::protocol::privileges;
 use crate::shell::WindowId;
@@ -22,17 +22,17 @@ const VERSION: u32 = 1;
 
 /// The global, and the lists that clients have bound.
 #[derive(Debug)]
-pub struct Lists {
+pub struct ExtToplevelLists {
     _global: GlobalId,
-    list: Vec<List>,
+    list: Vec<ExtToplevelList>,
 }
 
 #[derive(Debug)]
-struct List {
+struct ExtToplevelList {
     object: ExtForeignToplevelListV1,
     /// The client has sent `stop` or has destroyed the list: no new windows are sent, but existing handles are updated.
     is_stopped: bool,
-    handles: BTreeMap<WindowId, (ExtForeignToplevelHandleV1, Arc<Look>)>,
+    handles: BTreeMap<WindowId, (ExtForeignToplevelHandleV1, Arc<ToplevelState>)>,
 }
 
 /// The window of a handle, whether or not it still exists.
@@ -40,10 +40,10 @@ pub fn window_of(handle: &ExtForeignToplevelHandleV1) -> Option<WindowId> {
     handle.data::<WindowId>().copied()
 }
 
-impl Lists {
+impl ExtToplevelLists {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ExtForeignToplevelListV1, ()>(VERSION, ());
-        Lists { _global: global, list: Vec::new() }
+        ExtToplevelLists { _global: global, list: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -51,8 +51,8 @@ impl Lists {
     }
 
     /// Sends all changes. Returns whether every client is up to date.
-    pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
-        let all_know = self.list.iter_mut().fold(true, |all_know, list| all_know & list.tell(looks, display));
+    pub(super) fn send_changes(&mut self, looks: &ToplevelStates, display: &DisplayHandle) -> bool {
+        let all_know = self.list.iter_mut().fold(true, |all_know, list| all_know & list.send_changes(looks, display));
         self.list.retain(|list| !list.is_stopped || !list.handles.is_empty());
         all_know
     }
@@ -63,9 +63,9 @@ impl Lists {
     }
 }
 
-impl List {
+impl ExtToplevelList {
     /// Sends changes as far as the client reads them. Returns whether the client is up to date.
-    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
+    fn send_changes(&mut self, looks: &ToplevelStates, display: &DisplayHandle) -> bool {
         self.handles.retain(|id, (handle, told)| {
             let gone = looks.get(id).is_none_or(|look| look.number != told.number);
             if gone && handle.is_alive() {
@@ -96,7 +96,7 @@ impl List {
         true
     }
 
-    fn announce(&mut self, id: WindowId, look: &Arc<Look>, display: &DisplayHandle) -> Option<()> {
+    fn announce(&mut self, id: WindowId, look: &Arc<ToplevelState>, display: &DisplayHandle) -> Option<()> {
         let client = self.object.client()?;
         let handle = client.create_resource::<ExtForeignToplevelHandleV1, _, State>(display, self.object.version(), id);
         let handle = handle.ok()?;
@@ -108,8 +108,8 @@ impl List {
     }
 }
 
-fn tell_of(handle: &ExtForeignToplevelHandleV1, told: Option<&Look>, look: &Look) {
-    let is_other = |part: fn(&Look) -> &Arc<str>| told.is_none_or(|told| part(told) != part(look));
+fn tell_of(handle: &ExtForeignToplevelHandleV1, told: Option<&ToplevelState>, look: &ToplevelState) {
+    let is_other = |part: fn(&ToplevelState) -> &Arc<str>| told.is_none_or(|told| part(told) != part(look));
     let (title, app_id) = (is_other(|look| &look.title), is_other(|look| &look.app_id));
     if !handle.is_alive() || !(title || app_id) {
         return;
@@ -134,7 +134,7 @@ impl GlobalDispatch<ExtForeignToplevelListV1, (), State> for Handlers {
     ) {
         let object = init.init(list, ());
         let toplevels = &mut state.protocols.toplevels;
-        toplevels.ext.list.push(List { object, is_stopped: false, handles: BTreeMap::new() });
+        toplevels.ext.list.push(ExtToplevelList { object, is_stopped: false, handles: BTreeMap::new() });
         // Makes this turn's refresh send all windows to the new list.
         toplevels.basis = None;
     }

@@ -21,10 +21,10 @@ use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 
+use crate::deferred_calls;
 use crate::guard;
-use crate::later;
 use crate::revision::Revision;
-use crate::shell::{Arrangement, ListRevision, WindowId};
+use crate::shell::{ListRevision, WindowArrangement, WindowId};
 use crate::state::State;
 
 /// Time until the next try for a client that is behind.
@@ -32,7 +32,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// State of a window as it is sent to clients.
 #[derive(Clone, Debug, PartialEq)]
-struct Look {
+struct ToplevelState {
     /// Identifies one mapping of the window: it gets a new number when it is mapped again.
     number: u64,
     /// Revision of title and app id. These may be long, so they are only read again when they have changed.
@@ -48,14 +48,14 @@ struct Look {
 }
 
 /// States that did not change are shared with the clients that were sent them.
-type Looks = BTreeMap<WindowId, Arc<Look>>;
+type ToplevelStates = BTreeMap<WindowId, Arc<ToplevelState>>;
 
 /// Both globals, and the state of all windows.
 #[derive(Debug)]
 pub struct Toplevels {
-    wlr: wlr::Managers,
-    ext: ext::Lists,
-    looks: Looks,
+    wlr: wlr::WlrToplevelManagers,
+    ext: ext::ExtToplevelLists,
+    looks: ToplevelStates,
     /// The revision that the states were made from; `None` while no client listens.
     basis: Option<ListRevision>,
     /// The last number that was assigned.
@@ -69,9 +69,9 @@ pub struct Toplevels {
 impl Toplevels {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         Toplevels {
-            wlr: wlr::Managers::new(display),
-            ext: ext::Lists::new(display),
-            looks: Looks::new(),
+            wlr: wlr::WlrToplevelManagers::new(display),
+            ext: ext::ExtToplevelLists::new(display),
+            looks: ToplevelStates::new(),
             basis: None,
             last: 0,
             waits: false,
@@ -79,14 +79,14 @@ impl Toplevels {
         }
     }
 
-    fn are_heard(&self) -> bool {
+    fn has_listeners(&self) -> bool {
         !self.wlr.is_empty() || !self.ext.is_empty()
     }
 }
 
 /// Sends all changes since the last call.
 pub(super) fn refresh(state: &mut State) {
-    if !state.protocols.toplevels.are_heard() {
+    if !state.protocols.toplevels.has_listeners() {
         state.protocols.toplevels.basis = None;
         return;
     }
@@ -94,16 +94,16 @@ pub(super) fn refresh(state: &mut State) {
     let basis = Some(shell.listed());
     let looks_again = std::mem::take(&mut state.protocols.toplevels.looks_again);
     if state.protocols.toplevels.basis != basis {
-        look(state);
+        update_states(state);
     } else if !looks_again {
         return;
     }
     let State { protocols, display_handle, .. } = state;
     let Toplevels { wlr, ext, looks, basis: known, .. } = &mut protocols.toplevels;
     *known = basis;
-    let all_know = wlr.tell(looks, display_handle) & ext.tell(looks, display_handle);
+    let all_know = wlr.send_changes(looks, display_handle) & ext.send_changes(looks, display_handle);
     if !all_know {
-        look_again(state);
+        schedule_retry(state);
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
 }
 
 /// Updates the states of all windows.
-fn look(state: &mut State) {
+fn update_states(state: &mut State) {
     let State { protocols, shell, outputs, .. } = state;
     let Toplevels { looks, last, .. } = &mut protocols.toplevels;
     let before = std::mem::take(looks);
@@ -134,7 +134,7 @@ fn look(state: &mut State) {
             |look| look.number,
         );
         let name = shell.workspaces().place(window.id).and_then(|place| shell.workspaces().name(place.screen));
-        let look = Look {
+        let look = ToplevelState {
             number,
             names,
             title,
@@ -143,10 +143,10 @@ fn look(state: &mut State) {
             parent: window.parent().filter(|parent| shell.window(*parent).is_some_and(|parent| parent.is_mapped())),
             maximized: matches!(
                 window.arrangement(),
-                Arrangement::Maximized { .. } | Arrangement::Tiled { is_maximised: true, .. }
+                WindowArrangement::Maximized { .. } | WindowArrangement::Tiled { is_maximised: true, .. }
             ),
             minimised: shell.is_minimised(window.id),
-            fullscreen: matches!(window.arrangement(), Arrangement::Fullscreen { .. }),
+            fullscreen: matches!(window.arrangement(), WindowArrangement::Fullscreen { .. }),
             activated: shell.focused() == Some(window.id),
         };
         let same = before.get(&window.id).filter(|before| ***before == look);
@@ -155,11 +155,11 @@ fn look(state: &mut State) {
 }
 
 /// Starts the timer for the next try, unless it runs.
-fn look_again(state: &mut State) {
+fn schedule_retry(state: &mut State) {
     if std::mem::replace(&mut state.protocols.toplevels.waits, true) {
         return;
     }
-    let inserted = later::after(&state.loop_handle, LOOK_AGAIN, |state| {
+    let inserted = deferred_calls::add_timer(&state.loop_handle, LOOK_AGAIN, |state| {
         let toplevels = &mut state.protocols.toplevels;
         (toplevels.waits, toplevels.looks_again) = (false, true);
         None

@@ -17,7 +17,7 @@ use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
-use super::{Look, Looks, is_behind};
+use super::{ToplevelState, ToplevelStates, is_behind};
 use crate::guard::Handlers;
 use crate::protocol::privileges;
 use crate::shell::{self, WindowId, minimising};
@@ -30,39 +30,39 @@ const SAYS_PARENTS: u32 = 3;
 
 /// The global, and the managers that clients have bound.
 #[derive(Debug)]
-pub struct Managers {
+pub struct WlrToplevelManagers {
     _global: GlobalId,
-    list: Vec<Manager>,
+    list: Vec<WlrToplevelManager>,
 }
 
 #[derive(Debug)]
-struct Manager {
+struct WlrToplevelManager {
     object: ZwlrForeignToplevelManagerV1,
     /// The client has sent `stop` or has destroyed the manager: no new windows are sent, but existing handles are
     /// updated.
     is_stopped: bool,
-    handles: BTreeMap<WindowId, Known>,
+    handles: BTreeMap<WindowId, WlrToplevelHandle>,
 }
 
 /// A window that was announced.
 #[derive(Debug)]
-struct Known {
+struct WlrToplevelHandle {
     handle: ZwlrForeignToplevelHandleV1,
     number: u64,
     /// The state that was sent last; `None` right after the announcement.
-    told: Option<Arc<Look>>,
+    sent: Option<Arc<ToplevelState>>,
 }
 
-impl Known {
-    fn knows(&self, look: &Arc<Look>) -> bool {
-        self.told.as_ref().is_some_and(|told| Arc::ptr_eq(told, look) || told == look)
+impl WlrToplevelHandle {
+    fn knows(&self, look: &Arc<ToplevelState>) -> bool {
+        self.sent.as_ref().is_some_and(|told| Arc::ptr_eq(told, look) || told == look)
     }
 }
 
-impl Managers {
+impl WlrToplevelManagers {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ZwlrForeignToplevelManagerV1, ()>(VERSION, ());
-        Managers { _global: global, list: Vec::new() }
+        WlrToplevelManagers { _global: global, list: Vec::new() }
     }
 
     pub(super) fn output_bound(&self, output: &Output, object: &WlOutput) {
@@ -74,8 +74,9 @@ impl Managers {
     }
 
     /// Sends all changes. Returns whether every client is up to date.
-    pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
-        let all_know = self.list.iter_mut().fold(true, |all_know, manager| all_know & manager.tell(looks, display));
+    pub(super) fn send_changes(&mut self, looks: &ToplevelStates, display: &DisplayHandle) -> bool {
+        let all_know =
+            self.list.iter_mut().fold(true, |all_know, manager| all_know & manager.send_changes(looks, display));
         self.list.retain(|manager| !manager.is_stopped || !manager.handles.is_empty());
         all_know
     }
@@ -86,9 +87,9 @@ impl Managers {
     }
 }
 
-impl Manager {
+impl WlrToplevelManager {
     /// Sends changes as far as the client reads them. Returns whether the client is up to date.
-    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
+    fn send_changes(&mut self, looks: &ToplevelStates, display: &DisplayHandle) -> bool {
         self.handles.retain(|id, known| {
             let gone = looks.get(id).is_none_or(|look| look.number != known.number);
             if gone && known.handle.is_alive() {
@@ -114,7 +115,7 @@ impl Manager {
             if is_behind(&known.handle) {
                 return false;
             }
-            self.tell_of(*id, look);
+            self.send_state(*id, look);
         }
         true
     }
@@ -123,13 +124,13 @@ impl Manager {
         let (client, version) = (self.object.client()?, self.object.version());
         let handle = client.create_resource::<ZwlrForeignToplevelHandleV1, _, State>(display, version, id).ok()?;
         self.object.toplevel(&handle);
-        self.handles.insert(id, Known { handle, number, told: None });
+        self.handles.insert(id, WlrToplevelHandle { handle, number, sent: None });
         Some(())
     }
 
-    fn tell_of(&mut self, id: WindowId, look: &Arc<Look>) {
+    fn send_state(&mut self, id: WindowId, look: &Arc<ToplevelState>) {
         let parent = look.parent.and_then(|parent| self.handles.get(&parent)).map(|known| known.handle.clone());
-        let Some(Known { handle, told, .. }) = self.handles.get_mut(&id) else { return };
+        let Some(WlrToplevelHandle { handle, sent: told, .. }) = self.handles.get_mut(&id) else { return };
         let told = told.replace(look.clone());
         let (Some(client), version) = (handle.client().filter(|_| handle.is_alive()), handle.version()) else { return };
         let told = told.as_ref();
@@ -156,8 +157,9 @@ impl Manager {
 
     /// Sends `output_enter` for a `wl_output` that the client has just bound.
     fn output_bound(&self, output: &Output, object: &WlOutput) {
-        let is_its = |known: &&Known| known.handle.id().same_client_as(&object.id());
-        let on = |known: &&Known| known.told.as_ref().is_some_and(|told| told.output.as_ref() == Some(output));
+        let is_its = |known: &&WlrToplevelHandle| known.handle.id().same_client_as(&object.id());
+        let on =
+            |known: &&WlrToplevelHandle| known.sent.as_ref().is_some_and(|told| told.output.as_ref() == Some(output));
         for known in self.handles.values().filter(on).filter(is_its).filter(|known| known.handle.is_alive()) {
             known.handle.output_enter(object);
             known.handle.done();
@@ -166,7 +168,7 @@ impl Manager {
 }
 
 /// The states as an event carries them: an array of 32-bit numbers.
-fn flags(look: &Look, version: u32) -> Vec<u8> {
+fn flags(look: &ToplevelState, version: u32) -> Vec<u8> {
     let fullscreen = look.fullscreen && version >= SAYS_FULLSCREEN;
     let all = [
         (Flag::Maximized, look.maximized),
@@ -188,7 +190,7 @@ impl GlobalDispatch<ZwlrForeignToplevelManagerV1, (), State> for Handlers {
     ) {
         let object = init.init(manager, ());
         let toplevels = &mut state.protocols.toplevels;
-        toplevels.wlr.list.push(Manager { object, is_stopped: false, handles: BTreeMap::new() });
+        toplevels.wlr.list.push(WlrToplevelManager { object, is_stopped: false, handles: BTreeMap::new() });
         // Makes this turn's refresh send all windows to the new manager.
         toplevels.basis = None;
     }
@@ -239,7 +241,7 @@ impl Dispatch<ZwlrForeignToplevelHandleV1, WindowId, State> for Handlers {
         let window = state.shell.window(*id).filter(|window| window.is_mapped());
         let Some(window) = window else { return };
         // The window's client is behind: more events would fill its socket and disconnect it.
-        if !window.hears_more() && !matches!(request, Request::Activate { .. }) {
+        if !window.can_send_more() && !matches!(request, Request::Activate { .. }) {
             return;
         }
         let surface: WlSurface = window.surface().clone();

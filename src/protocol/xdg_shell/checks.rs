@@ -19,7 +19,7 @@ use smithay::wayland::shell::xdg::{
 use crate::bounds::{coordinate, extent};
 use crate::guard;
 use crate::guard::Handlers;
-use crate::protocol::floor::delegate;
+use crate::protocol::dispatch_guard::delegate;
 use crate::shell::xdg_errors::{post_base_error, with_objects};
 use crate::state::State;
 use crate::{shell, surface};

@@ -81,7 +81,7 @@ impl XdgShellHandler for State {
     }
 
     fn ack_configure(&mut self, surface: WlSurface, configure: Configure) {
-        crate::surface::paced::acknowledged(self, &surface);
+        crate::surface::bound_commits::acknowledged(self, &surface);
         shell::configure::acknowledged(self, &surface, shell::configure::serial_of(&configure));
     }
 

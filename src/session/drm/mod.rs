@@ -9,7 +9,7 @@
 //! ```
 
 mod cards;
-mod drawing;
+mod renderer_trial;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,12 +19,12 @@ use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, PostAction};
 use smithay::backend::udev::{UdevBackend, UdevEvent, primary_gpu};
 
-use super::waiting::Heard;
+use super::event_sources::LoopSource;
 use crate::backend::ModeId;
-use crate::backend::drm::ModeWish;
+use crate::backend::drm::ConfiguredMode;
 use crate::backend::seat::{Seat, SeatEvent};
-use crate::config::{OutputMode, Refresh};
-use crate::input::libinput::Devices;
+use crate::config::{OutputMode, RefreshRate};
+use crate::input::libinput::LibinputDevices;
 use crate::output::power;
 use crate::state::State;
 use cards::Cards;
@@ -33,7 +33,7 @@ use upbeat_timing::id::OutputId;
 pub(super) struct DrmSession {
     seat: Rc<RefCell<Seat>>,
     cards: Cards,
-    devices: Rc<RefCell<Devices>>,
+    devices: Rc<RefCell<LibinputDevices>>,
     /// Outputs that were switched off because another session has the seat; `None`: this session has it.
     paused: Option<Vec<OutputId>>,
 }
@@ -49,12 +49,12 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
     found.sort_by_key(|(id, path)| (Some(path) != first.as_ref(), *id));
     anyhow::ensure!(!found.is_empty(), "there is no display device on {name}: is a driver loaded (see /dev/dri)?");
 
-    let devices = Rc::new(RefCell::new(Devices::new(&seat)?));
+    let devices = Rc::new(RefCell::new(LibinputDevices::new(&seat)?));
     let cards = Cards::new(seat.clone());
     state.session.drm = Some(DrmSession { seat: seat.clone(), cards, devices: devices.clone(), paused: None });
     let mut failures: Vec<String> = Vec::new();
     for (id, path) in found {
-        let lit = cards::add(handle, state, id, &path).and_then(|()| cards::settle(handle, state, id));
+        let lit = cards::add(handle, state, id, &path).and_then(|()| cards::wait_until_lit(handle, state, id));
         if let Err(error) = lit {
             failures.push(format!("{}: {error:#}", path.display()));
         }
@@ -69,11 +69,15 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
         devices.borrow_mut().dispatch(state);
         PostAction::Continue
     };
-    state.session.waiting.listen(Heard::Input, descriptor, heard).context("cannot watch the input devices")?;
+    state
+        .session
+        .event_sources
+        .add_source(LoopSource::Input, descriptor, heard)
+        .context("cannot watch the input devices")?;
     let for_udev = handle.clone();
     let heard = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
-        UdevEvent::Added { device_id, path } => cards::plugged(&for_udev, state, device_id, path),
-        UdevEvent::Changed { device_id } => cards::changed(state, device_id),
+        UdevEvent::Added { device_id, path } => cards::add_with_retries(&for_udev, state, device_id, path),
+        UdevEvent::Changed { device_id } => cards::scan_device(state, device_id),
         UdevEvent::Removed { device_id } => cards::removed(&for_udev, state, device_id),
     };
     handle.insert_source(udev, heard).map_err(|error| anyhow::anyhow!("cannot watch udev: {error}"))?;
@@ -135,7 +139,7 @@ fn resume(state: &mut State) {
     devices.borrow_mut().resume(state);
     lit.into_iter().for_each(|id| power::set(state, id, true));
     // Monitors may have been plugged in or unplugged meanwhile.
-    cards::look_again(state);
+    cards::scan_all(state);
     tracing::info!("the seat is ours again");
 }
 
@@ -156,11 +160,11 @@ impl DrmSession {
     }
 }
 
-fn wish(mode: OutputMode) -> ModeWish {
+fn wish(mode: OutputMode) -> ConfiguredMode {
     let size = (mode.width.cast_signed(), mode.height.cast_signed());
     let slowest = match mode.refresh {
-        Refresh::Fixed(_) => None,
-        Refresh::Variable { slowest, .. } => Some(slowest),
+        RefreshRate::Fixed(_) => None,
+        RefreshRate::Variable { slowest, .. } => Some(slowest),
     };
-    ModeWish { size: Some(size), refresh: Some(mode.refresh.fastest()), slowest }
+    ConfiguredMode { size: Some(size), refresh: Some(mode.refresh.fastest()), slowest }
 }

@@ -2,7 +2,7 @@
 
 use crate::guard::{self, Kind};
 use crate::state::State;
-use upbeat_record::ipc::message::{ClientUse, EndedClient, Use};
+use upbeat_record::ipc::message::{ClientUse, EndedClient, ResourceUse};
 use upbeat_timing::time::Clock;
 
 /// All connected clients, in the order in which they connected.
@@ -11,13 +11,13 @@ pub(super) fn all(state: &State) -> Vec<ClientUse> {
     clients
         .map(|(client, account)| {
             let pid = guard::process_of(&state.display_handle, &client);
-            let count = |kind: Kind| (account.used(kind), account.most_used(kind));
+            let count = |kind: Kind| (account.used(kind), account.highest_use(kind));
             let uses = Kind::ALL.iter().map(|kind| (*kind, count(*kind))).filter(|(_, (_, most_used))| *most_used > 0);
-            let uses = uses.map(|(kind, (used, most_used))| Use {
+            let uses = uses.map(|(kind, (used, most_used))| ResourceUse {
                 kind: kind.words().to_owned(),
                 used,
                 most_used,
-                bound: account.most(kind),
+                bound: account.limit(kind),
             });
             ClientUse {
                 pid,

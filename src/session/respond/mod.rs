@@ -1,67 +1,67 @@
 //! Answers the requests of `upbeat msg` (the private socket).
 
 mod clients;
+mod event_stream;
+mod frame_log_requests;
 mod layers;
 mod layouts;
-mod news;
 mod outputs;
-mod picking;
-mod record;
+mod pick_window;
 mod statistics;
 mod windows;
 mod workspaces;
 
 use std::path::PathBuf;
 
-use super::{ExitStatus, outputs as virtual_outputs, reload};
-use crate::bindings::{Action, NoSuchAction};
+use super::{ExitStatus, reload, virtual_outputs};
+use crate::bindings::{ParseActionError, ShortcutAction};
 use crate::config::OutputMode;
-use crate::guard::floor;
-use crate::input::acting;
-use crate::ipc::input::device_events;
-use crate::ipc::{Met, Respond, Ticket, screenshot};
+use crate::guard::panic_guard;
+use crate::input::actions;
+use crate::ipc::injected_input::device_events;
+use crate::ipc::{RequestOutcome, Respond, Ticket, screenshot};
 use crate::output::clients::rules;
 use crate::output::power;
 use crate::render::Renderer;
-use crate::shell::question;
+use crate::shell::end_session_question;
 use crate::state::State;
 use upbeat_record::ipc::message::event::Event;
 use upbeat_record::ipc::message::input::InputEvent;
-use upbeat_record::ipc::message::{Request, Response, Target};
+use upbeat_record::ipc::message::{OutputOrWindow, Request, Response};
 use upbeat_timing::id::{OutputId, WindowId};
 use upbeat_timing::pacing::PacingWish;
 use upbeat_timing::time::Clock;
 
-pub use news::Told;
+pub use event_stream::SentState;
 pub(super) use outputs::focused as focused_output;
 
 /// An answer, or a sentence that says why the request failed.
-type Answered = Result<Response, String>;
+type ResponseOrReason = Result<Response, String>;
 
 impl Respond for State {
-    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met {
-        Met::Now(match request {
+    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> RequestOutcome {
+        RequestOutcome::Answer(match request {
             Request::Version => Ok(version(self)),
             Request::Outputs => Ok(Response::Outputs { outputs: outputs::all(self) }),
             Request::Windows => Ok(Response::Windows { windows: windows::all(self) }),
             Request::Clients => {
                 let (clients, ended) = (clients::all(self), clients::ended(self));
-                Ok(Response::Clients { clients, bugs: floor::count(), ended })
+                Ok(Response::Clients { clients, bugs: panic_guard::count(), ended })
             }
             Request::Workspaces => Ok(Response::Workspaces { workspaces: workspaces::all(self) }),
-            Request::Workspace(order) => workspaces::follow(self, &order),
-            Request::Events => return Met::Follows(news::all(self)),
+            Request::Workspace(order) => workspaces::switch_or_move(self, &order),
+            Request::Events => return RequestOutcome::Follow(event_stream::initial_state(self)),
             Request::Layers => Ok(Response::Layers { layers: layers::all(self) }),
             Request::Keyboard => Ok(Response::Keyboard { keyboard: layouts::all(self) }),
             Request::SetLayout { layout } => layouts::set(self, layout),
-            Request::Act { action } => act(self, &action),
+            Request::Act { action } => run_action(self, &action),
             Request::Focus { window } => focus(self, window),
             Request::Close { window } => close(self, window),
-            Request::PickWindow => return picking::begin(self, ticket),
+            Request::PickWindow => return pick_window::begin(self, ticket),
             Request::Stats => Ok(statistics::all(self)),
             Request::WhyLate { target, limit } => statistics::why_late(self, target.as_ref(), limit),
             Request::Screenshot { output, path } => return take_screenshot(self, output, path, ticket),
-            Request::Record { path } => return record::begin_or_end(self, path, ticket),
+            Request::Record { path } => return frame_log_requests::begin_or_end(self, path, ticket),
             Request::SetPacing { target, pacing } => set_pacing(self, &target, pacing),
             Request::AddOutput { mode } => add_output(self, mode),
             Request::RemoveOutput { output } => virtual_outputs::unplug(self, &output).map(|()| Response::Done),
@@ -73,8 +73,8 @@ impl Respond for State {
             Request::SetPower { output, on } => set_power(self, &output, on),
             Request::Input { events } => Ok(inject(self, &events)),
             Request::Reload => {
-                reload::begin(self, Some(ticket.completion()));
-                return Met::Later;
+                reload::request_reload(self, Some(ticket.completion()));
+                return RequestOutcome::Pending;
             }
             Request::Quit => {
                 self.session.end(ExitStatus::SUCCESS);
@@ -83,29 +83,29 @@ impl Respond for State {
         })
     }
 
-    fn news(&mut self) -> Vec<Event> {
-        news::changes(self)
+    fn take_events(&mut self) -> Vec<Event> {
+        event_stream::changes(self)
     }
 }
 
 /// Runs the action of a keyboard shortcut.
-fn act(state: &mut State, action: &str) -> Answered {
-    let action: Action = action.parse().map_err(|error: NoSuchAction| error.to_string())?;
-    if action == Action::EndSession {
-        question::place_to_ask(state)
+fn run_action(state: &mut State, action: &str) -> ResponseOrReason {
+    let action: ShortcutAction = action.parse().map_err(|error: ParseActionError| error.to_string())?;
+    if action == ShortcutAction::EndSession {
+        end_session_question::place_to_ask(state)
             .map_err(|unseen| format!("{unseen}; `upbeat msg quit` ends it without asking"))?;
     }
-    acting::run(state, &action);
+    actions::run(state, &action);
     Ok(Response::Done)
 }
 
-fn focus(state: &mut State, window: WindowId) -> Answered {
+fn focus(state: &mut State, window: WindowId) -> ResponseOrReason {
     windows::client_of(state, window)?;
     crate::shell::activate(state, Some(window));
     Ok(Response::Done)
 }
 
-fn close(state: &mut State, window: WindowId) -> Answered {
+fn close(state: &mut State, window: WindowId) -> ResponseOrReason {
     windows::client_of(state, window)?;
     crate::shell::close(state, window);
     Ok(Response::Done)
@@ -117,14 +117,14 @@ fn version(state: &State) -> Response {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         wayland_display: identity.socket.clone(),
         backend: identity.backend.to_string(),
-        renderer: state.outputs.renderer().map_or("none", Renderer::word).to_owned(),
+        renderer: state.outputs.renderer().map_or("none", Renderer::command_line_name).to_owned(),
         x11: state.session.satellite.about(),
     }
 }
 
-fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket: &Ticket<'_>) -> Met {
+fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket: &Ticket<'_>) -> RequestOutcome {
     if !path.is_absolute() {
-        return Met::refused(format!("an absolute path was expected, not {}", path.display()));
+        return RequestOutcome::refused(format!("an absolute path was expected, not {}", path.display()));
     }
     let id = match output {
         Some(name) => find_output(state, &name),
@@ -132,29 +132,29 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     };
     let output = match id {
         Ok(id) => state.outputs.by_id(id),
-        Err(sentence) => return Met::refused(sentence),
+        Err(sentence) => return RequestOutcome::refused(sentence),
     };
-    let Some(output) = output else { return Met::refused("the output is gone") };
+    let Some(output) = output else { return RequestOutcome::refused("the output is gone") };
     let name = output.output().name();
     if !output.may_be_captured(state.shell.lock().covers()) {
-        return Met::refused(format!("{name} is being locked"));
+        return RequestOutcome::refused(format!("{name} is being locked"));
     }
     match output.picture(&state.shell, true) {
         Some(shot) => {
             screenshot::write((shot, crate::output::turn_of(output.output())), name, path, ticket.completion());
-            Met::Later
+            RequestOutcome::Pending
         }
-        None => Met::refused(format!("{name} shows nothing: it is dark")),
+        None => RequestOutcome::refused(format!("{name} shows nothing: it is dark")),
     }
 }
 
-fn set_pacing(state: &mut State, target: &Target, pacing: PacingWish) -> Answered {
+fn set_pacing(state: &mut State, target: &OutputOrWindow, pacing: PacingWish) -> ResponseOrReason {
     match target {
-        Target::Output(name) => {
+        OutputOrWindow::Output(name) => {
             let id = find_output(state, name)?;
             rules::set_output_wish(state, id, pacing);
         }
-        Target::Window(number) => {
+        OutputOrWindow::Window(number) => {
             let client = windows::client_of(state, *number)?;
             rules::set_client_wish(state, client, pacing);
         }
@@ -162,17 +162,17 @@ fn set_pacing(state: &mut State, target: &Target, pacing: PacingWish) -> Answere
     Ok(Response::Done)
 }
 
-fn add_output(state: &mut State, mode: OutputMode) -> Answered {
+fn add_output(state: &mut State, mode: OutputMode) -> ResponseOrReason {
     let id = virtual_outputs::plug_in(state, Some(mode)).map_err(|error| format!("{error:#}"))?;
     Ok(Response::Outputs { outputs: outputs::one(state, id).into_iter().collect() })
 }
 
-fn set_mode(state: &mut State, name: &str, mode: OutputMode, ticket: &Ticket<'_>) -> Met {
+fn set_mode(state: &mut State, name: &str, mode: OutputMode, ticket: &Ticket<'_>) -> RequestOutcome {
     let asked = find_output(state, name).and_then(|_| virtual_outputs::set_mode(state, name, mode));
     outputs::answer_later(state, asked, ticket)
 }
 
-fn set_power(state: &mut State, name: &str, on: bool) -> Answered {
+fn set_power(state: &mut State, name: &str, on: bool) -> ResponseOrReason {
     let id = find_output(state, name)?;
     power::set(state, id, on);
     Ok(Response::Done)
@@ -190,12 +190,12 @@ fn inject(state: &mut State, events: &[InputEvent]) -> Response {
 fn find_output(state: &State, name: &str) -> Result<OutputId, String> {
     crate::output::hotplug::by_name(state, name).ok_or_else(|| {
         let names: Vec<String> = state.outputs.iter().map(smithay::output::Output::name).collect();
-        format!("there is no output called {name}; {}", there_is(&names))
+        format!("there is no output called {name}; {}", list_sentence(&names))
     })
 }
 
 /// Lists names in a sentence: `there are A, B and C`.
-fn there_is(names: &[String]) -> String {
+fn list_sentence(names: &[String]) -> String {
     match names {
         [] => "there are none".to_owned(),
         [name] => format!("there is {name}"),
@@ -208,10 +208,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_there_is_is_said_in_words() {
+    fn names_are_listed_in_a_sentence() {
         let names = ["A", "B", "C"].map(str::to_owned);
-        assert_eq!(there_is(&names[..0]), "there are none");
-        assert_eq!(there_is(&names[..1]), "there is A");
-        assert_eq!(there_is(&names), "there are A, B and C");
+        assert_eq!(list_sentence(&names[..0]), "there are none");
+        assert_eq!(list_sentence(&names[..1]), "there is A");
+        assert_eq!(list_sentence(&names), "there are A, B and C");
     }
 }

@@ -1,24 +1,24 @@
 //! Answers of the private socket about outputs, and requests that change them.
 
-use super::{Answered, find_output, virtual_outputs};
+use super::{ResponseOrReason, find_output, virtual_outputs};
 use crate::bounds::coordinate;
-use crate::config::Scale;
-use crate::ipc::{Met, Ticket};
+use crate::config::OutputScale;
+use crate::ipc::{RequestOutcome, Ticket};
 use crate::output::hotplug;
-use crate::output::mode_switch::{self, Asked};
+use crate::output::mode_switch::{self, RequestedMode};
 use crate::output::{self, OutputState};
+use crate::output_transform::{OutputTransform, UnknownTransform};
 use crate::render::Renderer;
-use crate::session::outputs::mode_of;
+use crate::session::virtual_outputs::mode_of;
 use crate::state::State;
-use crate::turn::{Turn, UnknownTurn};
-use upbeat_record::ipc::message::{Output, OutputMode, Rect, Refresh, Response, Scan, event};
+use upbeat_record::ipc::message::{LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, event};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant};
 
 /// The default lowest rate of a display with a variable rate, in hertz: most monitors support it.
 const USUAL_SLOWEST: f64 = 48.0;
 
-pub(super) fn all(state: &State) -> Vec<Output> {
+pub(super) fn all(state: &State) -> Vec<OutputInfo> {
     let now = state.clock.now();
     state.outputs.states().map(|output| describe(state, output, now)).collect()
 }
@@ -36,7 +36,7 @@ pub(super) fn states(state: &State) -> Vec<event::OutputState> {
     states.collect()
 }
 
-pub(super) fn one(state: &State, id: OutputId) -> Option<Output> {
+pub(super) fn one(state: &State, id: OutputId) -> Option<OutputInfo> {
     Some(describe(state, state.outputs.by_id(id)?, state.clock.now()))
 }
 
@@ -47,9 +47,9 @@ pub(in crate::session) fn focused(state: &State) -> Option<OutputId> {
     state.outputs.states().find(|known| *known.output() == nearest).map(|known| known.id())
 }
 
-fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
+fn describe(state: &State, known: &OutputState, now: Instant) -> OutputInfo {
     let machine = known.conductor().output();
-    Output {
+    OutputInfo {
         name: known.output().name(),
         mode: mode_of(known.display()),
         geometry: rect(output::geometry(known.output())),
@@ -64,7 +64,7 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
         vsync_error: machine.vsync().is_usable().then(|| machine.vsync().error(now)),
         submit_lead: machine.submit_lead(),
         compose_budget: machine.compose_budget(),
-        scan: known.display().capabilities().scan.map(|beam| Scan {
+        scan: known.display().capabilities().scan.map(|beam| ScanTiming {
             lines: beam.lines(),
             line_time: beam.line_time(),
             direction: beam.direction,
@@ -74,19 +74,19 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
 }
 
 /// A rectangle as the private socket sends it.
-pub(super) fn rect(area: smithay::utils::Rectangle<i32, smithay::utils::Logical>) -> Rect {
-    Rect { x: area.loc.x, y: area.loc.y, width: area.size.w, height: area.size.h }
+pub(super) fn rect(area: smithay::utils::Rectangle<i32, smithay::utils::Logical>) -> LogicalRect {
+    LogicalRect { x: area.loc.x, y: area.loc.y, width: area.size.w, height: area.size.h }
 }
 
-pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> Answered {
+pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> ResponseOrReason {
     let id = find_output(state, name)?;
-    let scale = Scale::try_from(scale).map_err(|error| error.to_string())?;
+    let scale = OutputScale::try_from(scale).map_err(|error| error.to_string())?;
     hotplug::arrange(state, id, None, scale.factor());
     Ok(Response::Done)
 }
 
 /// Moves an output to a position (global logical coordinates).
-pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) -> Answered {
+pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) -> ResponseOrReason {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
     let scale = known.output().current_scale().fractional_scale();
@@ -94,42 +94,53 @@ pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) ->
     Ok(Response::Done)
 }
 
-pub(super) fn set_transform(state: &mut State, name: &str, transform: &str) -> Answered {
+pub(super) fn set_transform(state: &mut State, name: &str, transform: &str) -> ResponseOrReason {
     let id = find_output(state, name)?;
-    let turn: Turn = transform.parse().map_err(|error: UnknownTurn| error.to_string())?;
-    hotplug::turn(state, id, turn);
+    let turn: OutputTransform = transform.parse().map_err(|error: UnknownTransform| error.to_string())?;
+    hotplug::set_transform(state, id, turn);
     Ok(Response::Done)
 }
 
 /// Lets the rate of an output vary from `slowest` hertz up, or makes it fixed.
-pub(super) fn set_vrr(state: &mut State, name: &str, wanted: (bool, Option<f64>), ticket: &Ticket<'_>) -> Met {
-    let asked = varying(state, name, wanted).and_then(|mode| virtual_outputs::set_mode(state, name, mode));
+pub(super) fn set_vrr(
+    state: &mut State,
+    name: &str,
+    wanted: (bool, Option<f64>),
+    ticket: &Ticket<'_>,
+) -> RequestOutcome {
+    let asked = mode_with_vrr(state, name, wanted).and_then(|mode| virtual_outputs::set_mode(state, name, mode));
     answer_later(state, asked, ticket)
 }
 
 /// The current mode of an output, with a variable or a fixed rate.
-fn varying(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Result<OutputMode, String> {
+fn mode_with_vrr(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Result<OutputMode, String> {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
     let mode = mode_of(known.display());
     let fastest = mode.refresh.fastest();
     let slowest = (slowest.unwrap_or(USUAL_SLOWEST) * 1e3).round();
     let refresh = match on {
-        false => Refresh::Fixed(fastest),
-        true if (1.0..f64::from(fastest)).contains(&slowest) => Refresh::Variable { slowest: slowest as u32, fastest },
+        false => RefreshRate::Fixed(fastest),
+        true if (1.0..f64::from(fastest)).contains(&slowest) => {
+            RefreshRate::Variable { slowest: slowest as u32, fastest }
+        }
         true => return Err(format!("{name}: a lowest rate below {} Hz was expected", f64::from(fastest) / 1e3)),
     };
     Ok(OutputMode { refresh, ..mode })
 }
 
 /// Answers when the driver has accepted or refused the new modes; at once if they could not be requested.
-pub(super) fn answer_later(state: &mut State, asked: Result<Vec<Asked>, String>, ticket: &Ticket<'_>) -> Met {
+pub(super) fn answer_later(
+    state: &mut State,
+    asked: Result<Vec<RequestedMode>, String>,
+    ticket: &Ticket<'_>,
+) -> RequestOutcome {
     let asked = match asked {
         Ok(asked) => asked,
-        Err(sentence) => return Met::refused(sentence),
+        Err(sentence) => return RequestOutcome::refused(sentence),
     };
     let completion = ticket.completion();
     let then = move |_: &mut State, result: Result<(), String>| completion.finish(result.map(|()| Response::Done));
     mode_switch::wait(state, asked, Box::new(then));
-    Met::Later
+    RequestOutcome::Pending
 }

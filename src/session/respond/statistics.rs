@@ -1,8 +1,8 @@
 //! Answers of the private socket about frames: their number, their rates, and the reasons of late frames.
 
-use super::{Answered, find_output, windows};
+use super::{ResponseOrReason, find_output, windows};
 use crate::state::State;
-use upbeat_record::ipc::message::{Miss, OutputStats, Response, Target, WindowStats};
+use upbeat_record::ipc::message::{Miss, OutputOrWindow, OutputStats, Response, WindowStats};
 use upbeat_timing::id::WindowId;
 use upbeat_timing::record::WindowStatistics;
 use upbeat_timing::time::{Clock, Instant};
@@ -21,23 +21,23 @@ pub(super) fn all(state: &State) -> Response {
 }
 
 /// The newest `limit` late frames of `target`, or of all outputs and windows.
-pub(super) fn why_late(state: &State, target: Option<&Target>, limit: usize) -> Answered {
+pub(super) fn why_late(state: &State, target: Option<&OutputOrWindow>, limit: usize) -> ResponseOrReason {
     let now = state.clock.now();
     let mut misses = match target {
         None => of_outputs(state, now, None),
-        Some(Target::Output(name)) => {
+        Some(OutputOrWindow::Output(name)) => {
             find_output(state, name)?;
             of_outputs(state, now, Some(name))
         }
-        Some(Target::Window(number)) => {
+        Some(OutputOrWindow::Window(number)) => {
             windows::client_of(state, *number)?;
             Vec::new()
         }
     };
     match target {
         None => misses.extend(of_windows(state, now, None)),
-        Some(Target::Window(number)) => misses.extend(of_windows(state, now, Some(*number))),
-        Some(Target::Output(_)) => {}
+        Some(OutputOrWindow::Window(number)) => misses.extend(of_windows(state, now, Some(*number))),
+        Some(OutputOrWindow::Output(_)) => {}
     }
     Ok(Response::WhyLate { misses: Miss::newest(misses, limit) })
 }

@@ -1,27 +1,27 @@
 //! Answers of the private socket about windows.
 
+use super::list_sentence;
 use super::outputs::rect;
-use super::there_is;
 
 use crate::shell;
 use crate::state::State;
-use crate::surface::Entry;
-use upbeat_record::ipc::message::Window;
+use crate::surface::SurfaceEntry;
+use upbeat_record::ipc::message::WindowInfo;
 use upbeat_record::ipc::message::event::WindowState;
 use upbeat_timing::id::{ClientId, WindowId};
-use upbeat_timing::pacing::{Class, Pacing};
+use upbeat_timing::pacing::{ClientClass, Pacing};
 use upbeat_timing::time::Clock;
 
 /// The reason given for a client that no output paces yet.
 const UNSEEN: &str = "it is on no output, or was not visible there yet";
 
 /// Every window with content, the topmost first.
-pub(super) fn all(state: &State) -> Vec<Window> {
+pub(super) fn all(state: &State) -> Vec<WindowInfo> {
     state.shell.windows().rev().filter_map(|window| describe(state, window)).collect()
 }
 
 /// Every window with content and its root surface, the topmost first.
-pub(super) fn with_surfaces(state: &State) -> impl Iterator<Item = (&shell::Window, &Entry)> {
+pub(super) fn with_surfaces(state: &State) -> impl Iterator<Item = (&shell::Window, &SurfaceEntry)> {
     state.shell.windows().rev().filter_map(|window| Some((window, state.surfaces.get(window.surface())?)))
 }
 
@@ -34,7 +34,7 @@ pub(super) fn client_of(state: &State, wanted: WindowId) -> Result<ClientId, Str
     let found = with_surfaces(state).find(|(window, _)| number(window) == wanted);
     found.map(|(_, entry)| entry.client()).ok_or_else(|| {
         let numbers: Vec<String> = with_surfaces(state).map(|(window, _)| number(window).0.to_string()).collect();
-        format!("there is no window {}; {}", wanted.0, there_is(&numbers))
+        format!("there is no window {}; {}", wanted.0, list_sentence(&numbers))
     })
 }
 
@@ -44,13 +44,13 @@ pub(super) fn states(state: &State) -> Vec<WindowState> {
 }
 
 /// Whether any part of a window is visible, and the output that paces it.
-pub(super) fn presence(state: &State, window: &shell::Window) -> Option<(bool, Option<String>)> {
+pub(super) fn visibility(state: &State, window: &shell::Window) -> Option<(bool, Option<String>)> {
     let entry = state.surfaces.get(window.surface())?;
     let output = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output().name());
-    Some((state.outputs.sees(entry), output))
+    Some((state.outputs.is_visible(entry), output))
 }
 
-fn describe(state: &State, window: &shell::Window) -> Option<Window> {
+fn describe(state: &State, window: &shell::Window) -> Option<WindowInfo> {
     let now = state.clock.now();
     let entry = state.surfaces.get(window.surface())?;
     let output = entry.output().and_then(|id| state.outputs.by_id(id));
@@ -66,7 +66,7 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
         (effective.pacing, effective.reason.words())
     });
     let (pacing, reason) = by_target.unwrap_or(by_callback);
-    Some(Window {
+    Some(WindowInfo {
         window: number(window),
         client: entry.client(),
         pid: window.client_pid(&state.display_handle),
@@ -77,10 +77,10 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
         geometry: rect(window.rect()),
         focused: state.shell.focused() == Some(window.id),
         urgent: state.shell.workspaces().is_urgent(window.id),
-        visible: state.outputs.sees(entry),
+        visible: state.outputs.is_visible(entry),
         output: output.map(|output| output.output().name()),
         workspace: state.shell.workspaces().place(window.id).map(|place| place.number),
-        class: pacer.map_or(Class::Unknown, |pacer| pacer.class()),
+        class: pacer.map_or(ClientClass::Unknown, |pacer| pacer.class()),
         slope: pacer.and_then(|pacer| pacer.slope()),
         wish: pacer.map_or(state.outputs.rules().default_wish(), |pacer| pacer.wished()),
         pacing,

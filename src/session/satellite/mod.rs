@@ -5,9 +5,9 @@
 //! has ended at once ([`life`]). `DISPLAY` names them to every program that the session starts. If the satellite cannot
 //! work ([`check`]), there are no sockets and no `DISPLAY`, and the log and `upbeat msg version` say why.
 
-mod check;
-mod life;
-mod sockets;
+mod restart_policy;
+mod x11_sockets;
+mod xwayland_check;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -18,51 +18,51 @@ use std::rc::Rc;
 use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, Mode, PostAction, RegistrationToken};
 
-use self::life::Life;
-use self::sockets::Sockets;
-use super::child::Child;
+use self::restart_policy::RestartPolicy;
+use self::x11_sockets::X11Sockets;
+use super::child::ChildProcess;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
 /// Support for X programs.
 #[derive(Debug)]
-pub(super) enum Satellite {
+pub(super) enum X11Support {
     /// There is none, for this reason.
-    Missing(String),
+    Unavailable(String),
     /// X programs can connect to the satellite's sockets.
-    Ready(Box<Ready>),
+    Ready(Box<SatelliteState>),
 }
 
-impl Default for Satellite {
+impl Default for X11Support {
     fn default() -> Self {
-        Satellite::Missing("this session has none".to_owned())
+        X11Support::Unavailable("this session has none".to_owned())
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct SatelliteState {
     program: String,
-    sockets: Sockets,
+    sockets: X11Sockets,
     listening: [RegistrationToken; 2],
-    life: Life,
+    life: RestartPolicy,
     /// The satellite process, while it runs.
-    child: Option<Rc<RefCell<Child>>>,
+    child: Option<Rc<RefCell<ChildProcess>>>,
 }
 
-impl Satellite {
+impl X11Support {
     /// The value of `DISPLAY`: `:N`.
     pub fn display(&self) -> Option<String> {
         match self {
-            Satellite::Ready(ready) => Some(ready.sockets.display()),
-            Satellite::Missing(_) => None,
+            X11Support::Ready(ready) => Some(ready.sockets.display()),
+            X11Support::Unavailable(_) => None,
         }
     }
 
     /// The display number, or the reason why there is none, as text for the user.
     pub fn about(&self) -> String {
         match self {
-            Satellite::Ready(ready) => ready.sockets.display(),
-            Satellite::Missing(reason) => format!("none: {reason}"),
+            X11Support::Ready(ready) => ready.sockets.display(),
+            X11Support::Unavailable(reason) => format!("none: {reason}"),
         }
     }
 }
@@ -72,27 +72,27 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State, prog
     state.session.satellite = match ready(handle, program) {
         Ok(ready) => {
             tracing::info!(display = ready.sockets.display(), "X programs can connect");
-            Satellite::Ready(Box::new(ready))
+            X11Support::Ready(Box::new(ready))
         }
         Err(reason) => {
             tracing::info!("no X programs: {reason}");
-            Satellite::Missing(reason)
+            X11Support::Unavailable(reason)
         }
     };
 }
 
-fn ready(handle: &LoopHandle<'static, State>, program: &str) -> Result<Ready, String> {
+fn ready(handle: &LoopHandle<'static, State>, program: &str) -> Result<SatelliteState, String> {
     if program.is_empty() {
         return Err("the configuration says so (satellite in [x11])".to_owned());
     }
-    check::check(program)?;
-    let sockets = Sockets::claim(Path::new(sockets::ROOT)).map_err(|error| error.to_string())?;
+    xwayland_check::check(program)?;
+    let sockets = X11Sockets::claim(Path::new(x11_sockets::ROOT)).map_err(|error| error.to_string())?;
     let [with_file, named] = sockets.listeners().map(|listener| listen(handle, listener));
-    Ok(Ready {
+    Ok(SatelliteState {
         program: program.to_owned(),
         sockets,
         listening: [with_file?, named?],
-        life: Life::default(),
+        life: RestartPolicy::default(),
         child: None,
     })
 }
@@ -112,8 +112,8 @@ fn connected(state: &mut State) {
     let now = state.clock.now();
     let State { session, loop_handle, .. } = state;
     let environment = session.identity.environment(session.config.config());
-    let Satellite::Ready(ready) = &mut session.satellite else { return };
-    if !ready.life.connected(now) {
+    let X11Support::Ready(ready) = &mut session.satellite else { return };
+    if !ready.life.note_connection(now) {
         return;
     }
     for token in &ready.listening {
@@ -130,23 +130,23 @@ fn connected(state: &mut State) {
     }
 }
 
-impl Ready {
-    fn spawn(&self, environment: &[(&str, OsString)]) -> anyhow::Result<Child> {
+impl SatelliteState {
+    fn spawn(&self, environment: &[(&str, OsString)]) -> anyhow::Result<ChildProcess> {
         let listeners = self.sockets.listeners();
         let mut command = vec![OsString::from(&self.program), self.sockets.display().into()];
         for listener in &listeners {
             command.extend(["-listenfd".into(), listener.as_raw_fd().to_string().into()]);
         }
-        Ok(Child::spawn_lending(&command, environment, &listeners)?)
+        Ok(ChildProcess::spawn_with_fds(&command, environment, &listeners)?)
     }
 }
 
-fn watch(handle: &LoopHandle<'static, State>, child: Child) -> anyhow::Result<Rc<RefCell<Child>>> {
+fn watch(handle: &LoopHandle<'static, State>, child: ChildProcess) -> anyhow::Result<Rc<RefCell<ChildProcess>>> {
     let source = Generic::new(child.as_fd().try_clone_to_owned()?, Interest::READ, Mode::Level);
     let child = Rc::new(RefCell::new(child));
     let watched = child.clone();
     let inserted = handle.insert_source(source, move |_, _, state| {
-        let status = watched.borrow_mut().ended();
+        let status = watched.borrow_mut().try_wait_ending_group();
         Ok(match status {
             Some(status) => {
                 tracing::info!(code = status.code(), "xwayland-satellite has ended");
@@ -160,39 +160,39 @@ fn watch(handle: &LoopHandle<'static, State>, child: Child) -> anyhow::Result<Rc
 }
 
 fn ended(state: &mut State, now: Instant) {
-    let Satellite::Ready(ready) = &mut state.session.satellite else { return };
+    let X11Support::Ready(ready) = &mut state.session.satellite else { return };
     ready.child = None;
-    match ready.life.ended(now) {
+    match ready.life.note_end(now) {
         Some(rest) => {
             tracing::warn!("xwayland-satellite ended at once: X programs wait {rest} until the next attempt")
         }
-        None => listen_again(state),
+        None => watch_sockets_again(state),
     }
 }
 
 /// Ends the satellite at the end of the session, before its Wayland connection closes: otherwise it would report a bug.
 pub(super) fn end(state: &mut State) {
-    if let Satellite::Ready(ready) = &mut state.session.satellite
+    if let X11Support::Ready(ready) = &mut state.session.satellite
         && let Some(child) = ready.child.take()
     {
-        child.borrow_mut().end();
+        child.borrow_mut().terminate();
     }
 }
 
 /// Watches the sockets again after a rest. Returns the end of a rest that is not over.
-pub(super) fn attend(state: &mut State) -> Option<Instant> {
-    let Satellite::Ready(ready) = &mut state.session.satellite else { return None };
+pub(super) fn update(state: &mut State) -> Option<Instant> {
+    let X11Support::Ready(ready) = &mut state.session.satellite else { return None };
     // Without a rest, the clock is not read.
     let until = ready.life.wake()?;
-    if ready.life.look(state.clock.now()) {
-        listen_again(state);
+    if ready.life.resume_if_rested(state.clock.now()) {
+        watch_sockets_again(state);
         return None;
     }
     Some(until)
 }
 
-fn listen_again(state: &mut State) {
-    let Satellite::Ready(ready) = &state.session.satellite else { return };
+fn watch_sockets_again(state: &mut State) {
+    let X11Support::Ready(ready) = &state.session.satellite else { return };
     for token in &ready.listening {
         if let Err(error) = state.loop_handle.enable(token) {
             tracing::error!(%error, "cannot watch a socket for X programs again");

@@ -6,7 +6,7 @@
 //!
 //! The main thread copies no pixels. Windows that rules exclude from screen capture are black in screenshots too.
 
-mod folder;
+mod screenshot_folder;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use std::thread;
 use calloop::channel::{self, Event};
 use smithay::utils::{Logical, Point, Rectangle};
 
-use crate::backend::{PixelBuffer, PixelRect, Shot};
+use crate::backend::{PixelBuffer, PixelRect, ScreenSnapshot};
 use crate::bindings::ScreenshotOf;
-use crate::ipc::screenshot::{Writing, encode, upright};
-use crate::output::{OwnPicture, geometry, picture_of_window};
+use crate::ipc::screenshot::{ScreenshotSlot, encode, upright};
+use crate::output::{WindowPicture, geometry, picture_of_window};
+use crate::output_transform::OutputTransform;
 use crate::protocol::selection;
 use crate::render::OffScreen;
 use crate::scene::Scene;
-use crate::shell::notices::{self, Message};
-use crate::shell::region;
+use crate::shell::notices::{self, ResultNotice};
+use crate::shell::region_selection;
 use crate::state::State;
-use crate::turn::Turn;
-use folder::Folders;
+use screenshot_folder::ScreenshotFolders;
 use upbeat_record::faults::{self, Fault};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock as _, Instant, Span};
@@ -50,7 +50,7 @@ pub(super) fn take(state: &mut State, of: ScreenshotOf) {
     match of {
         ScreenshotOf::Screen => take_of_screen(state),
         ScreenshotOf::Window => take_of_window(state),
-        ScreenshotOf::Region => region::begin(state),
+        ScreenshotOf::Region => region_selection::begin(state),
     }
 }
 
@@ -58,8 +58,8 @@ fn take_of_screen(state: &mut State) {
     let output = super::respond::focused_output(state).and_then(|id| state.outputs.by_id(id));
     let screen = output.and_then(|output| state.shell.workspaces().screen(&output.output().name()));
     match screen {
-        Some(screen) => region::pick_all(state, screen),
-        None => fail(state, NOT_TAKEN, "There is no screen."),
+        Some(screen) => region_selection::pick_all(state, screen),
+        None => show_failure(state, NOT_TAKEN, "There is no screen."),
     }
 }
 
@@ -72,32 +72,32 @@ fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, L
     });
     let (shot, turn) = (output.picture(&state.shell, false), crate::output::turn_of(output.output()));
     match shot {
-        Some(shot) => write(state, Source::Screen(shot, turn, part)),
-        None => fail(state, NOT_TAKEN, "The screen is dark."),
+        Some(shot) => write(state, ScreenshotSource::Screen(shot, turn, part)),
+        None => show_failure(state, NOT_TAKEN, "The screen is dark."),
     }
 }
 
 /// Takes the screenshot of a picked screen or region once the screen shows it undimmed and without the cursor. If the
 /// screen shows no new frame in time, no screenshot is taken. Returns when to check again.
-pub(super) fn attend(state: &mut State) -> Option<Instant> {
+pub(super) fn update(state: &mut State) -> Option<Instant> {
     if state.shell.lock().takes_input() {
-        region::cancel(state);
+        region_selection::cancel(state);
         return None;
     }
     let picked = state.shell.overlays().region().picked()?;
     let name = state.shell.workspaces().name(picked.screen);
     let output = state.outputs.states().find(|output| Some(&*output.output().name()) == name);
     let is_ready = output.is_none_or(|output| !output.is_on() || output.is_ready_for_screenshot());
-    let end = picked.since + PATIENCE;
+    let end = picked.picked_at + PATIENCE;
     if !is_ready && state.clock.now() < end {
         return Some(end);
     }
     let id = output.map(|output| output.id());
-    region::cancel(state);
+    region_selection::cancel(state);
     match id.filter(|_| is_ready) {
         Some(id) => take_of_output(state, id, picked.area),
-        None if is_ready => fail(state, NOT_TAKEN, "The screen is gone."),
-        None => fail(state, NOT_TAKEN, "The screen shows nothing new."),
+        None if is_ready => show_failure(state, NOT_TAKEN, "The screen is gone."),
+        None => show_failure(state, NOT_TAKEN, "The screen shows nothing new."),
     }
     None
 }
@@ -124,38 +124,40 @@ fn cut(seen: &PixelBuffer, part: PixelRect) -> Result<PixelBuffer, String> {
 }
 
 fn take_of_window(state: &mut State) {
-    let Some(id) = state.shell.focused() else { return fail(state, NOT_TAKEN, "No window has the focus.") };
+    let Some(id) = state.shell.focused() else { return show_failure(state, NOT_TAKEN, "No window has the focus.") };
     picture_of_window(state, id, |state, picture| match picture {
-        Some(OwnPicture::Drawn(pixels)) => write(state, Source::Screen(Shot::copied(pixels), Turn::NORMAL, None)),
-        Some(OwnPicture::Scene(scene)) => write(state, Source::Scene(scene)),
-        None => fail(state, NOT_TAKEN, "The window cannot be drawn."),
+        Some(WindowPicture::Drawn(pixels)) => {
+            write(state, ScreenshotSource::Screen(ScreenSnapshot::copied(pixels), OutputTransform::NORMAL, None))
+        }
+        Some(WindowPicture::Scene(scene)) => write(state, ScreenshotSource::Scene(scene)),
+        None => show_failure(state, NOT_TAKEN, "The window cannot be drawn."),
     });
 }
 
 /// Source of a screenshot's pixels.
-enum Source {
+enum ScreenshotSource {
     /// A shot of an output, the output's transform, and the part to keep (in the upright picture); `None` keeps all.
-    Screen(Shot, Turn, Option<PixelRect>),
+    Screen(ScreenSnapshot, OutputTransform, Option<PixelRect>),
     /// A window's scene, which the thread draws.
     Scene(Box<Scene>),
 }
 
 /// Messages of the screenshot thread.
-enum News {
+enum ScreenshotMessage {
     /// The PNG for the clipboard. Sent before the file is written, because writing may take seconds and the user
     /// may copy something else meanwhile.
     Picture(Arc<Vec<u8>>),
     /// The thread has finished.
     End {
         /// Path of the file, or the reason why there is none.
-        result: Result<PathBuf, Failed>,
+        result: Result<PathBuf, ScreenshotError>,
         /// Holds client buffers, which only the main thread may release.
         _scene: Option<Box<Scene>>,
     },
 }
 
 /// Why there is no file, as a sentence.
-enum Failed {
+enum ScreenshotError {
     /// There are no pixels.
     Picture(String),
     /// The file could not be written.
@@ -163,29 +165,29 @@ enum Failed {
 }
 
 /// Writes a screenshot on a thread of its own.
-fn write(state: &mut State, source: Source) {
-    let Some(writing) = Writing::begin() else {
-        return fail(state, NOT_TAKEN, "Other screenshots are being written.");
+fn write(state: &mut State, source: ScreenshotSource) {
+    let Some(writing) = ScreenshotSlot::begin() else {
+        return show_failure(state, NOT_TAKEN, "Other screenshots are being written.");
     };
     let config = &state.session.config().screenshots;
-    let folders = Folders::new(&config.folder, |name| std::env::var_os(name));
-    let (tell, told) = channel::channel::<News>();
+    let folders = ScreenshotFolders::new(&config.folder, |name| std::env::var_os(name));
+    let (tell, told) = channel::channel::<ScreenshotMessage>();
     let mut is_told = false;
     let heard = state.loop_handle.insert_source(told, move |event, (), state| match event {
-        Event::Msg(News::Picture(png)) => {
+        Event::Msg(ScreenshotMessage::Picture(png)) => {
             if state.session.config().screenshots.clipboard {
                 selection::offer_picture(state, png);
             }
         }
-        Event::Msg(News::End { result, .. }) => {
+        Event::Msg(ScreenshotMessage::End { result, .. }) => {
             is_told = true;
             finish(state, result);
         }
-        Event::Closed if !is_told => fail(state, NOT_TAKEN, "No thread could be started to write it."),
+        Event::Closed if !is_told => show_failure(state, NOT_TAKEN, "No thread could be started to write it."),
         Event::Closed => {}
     });
     if let Err(error) = heard {
-        return fail(state, NOT_TAKEN, &error.to_string());
+        return show_failure(state, NOT_TAKEN, &error.to_string());
     }
     // If no thread can be started, `tell` is dropped together with the job, and `Event::Closed` reports the failure.
     let job = move || {
@@ -196,11 +198,11 @@ fn write(state: &mut State, source: Source) {
             encode(&pixels, &mut png).map_err(|error| error.to_string())?;
             Ok(Arc::new(png))
         });
-        let result = png.map_err(Failed::Picture).and_then(|png| {
-            _ = tell.send(News::Picture(png.clone()));
-            folders.write(&png).map_err(Failed::File)
+        let result = png.map_err(ScreenshotError::Picture).and_then(|png| {
+            _ = tell.send(ScreenshotMessage::Picture(png.clone()));
+            folders.write(&png).map_err(ScreenshotError::File)
         });
-        _ = tell.send(News::End { result, _scene: scene });
+        _ = tell.send(ScreenshotMessage::End { result, _scene: scene });
     };
     let thread = thread::Builder::new().name("screenshot".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
@@ -208,11 +210,11 @@ fn write(state: &mut State, source: Source) {
     }
 }
 
-impl Source {
+impl ScreenshotSource {
     /// The upright pixels, and the scene if there was one.
     fn read(self) -> (Result<PixelBuffer, String>, Option<Box<Scene>>) {
         match self {
-            Source::Screen(shot, turn, part) => {
+            ScreenshotSource::Screen(shot, turn, part) => {
                 let pixels = shot.whole().ok_or_else(|| "The screen cannot be read.".to_owned());
                 // Give the buffer back to the display before the picture is compressed.
                 drop(shot);
@@ -223,7 +225,7 @@ impl Source {
                 };
                 (seen.and_then(cut_out), None)
             }
-            Source::Scene(scene) => {
+            ScreenshotSource::Scene(scene) => {
                 let drawn = OffScreen::new().and_then(|mut painter| painter.draw(&scene));
                 (drawn.map_err(|error| error.to_string()), Some(scene))
             }
@@ -231,24 +233,24 @@ impl Source {
     }
 }
 
-fn finish(state: &mut State, result: Result<PathBuf, Failed>) {
+fn finish(state: &mut State, result: Result<PathBuf, ScreenshotError>) {
     let is_pasted = state.session.config().screenshots.clipboard;
     match result {
         Ok(path) => {
             let heading = if is_pasted { SAVED } else { SAVED_ALONE };
-            tell(state, heading, &path.display().to_string(), false);
+            show_notice(state, heading, &path.display().to_string(), false);
         }
-        Err(Failed::File(error)) if is_pasted => fail(state, NOT_SAVED, &error),
-        Err(Failed::File(error) | Failed::Picture(error)) => fail(state, NOT_TAKEN, &error),
+        Err(ScreenshotError::File(error)) if is_pasted => show_failure(state, NOT_SAVED, &error),
+        Err(ScreenshotError::File(error) | ScreenshotError::Picture(error)) => show_failure(state, NOT_TAKEN, &error),
     }
 }
 
-fn fail(state: &mut State, heading: &str, reason: &str) {
+fn show_failure(state: &mut State, heading: &str, reason: &str) {
     tracing::warn!("{heading}: {reason}");
-    tell(state, heading, reason, true);
+    show_notice(state, heading, reason, true);
 }
 
-fn tell(state: &mut State, heading: &str, text: &str, is_failure: bool) {
+fn show_notice(state: &mut State, heading: &str, text: &str, is_failure: bool) {
     let (heading, text, at) = (heading.to_owned(), text.to_owned(), state.clock.now());
-    notices::tell_message(state, Message { purpose: PURPOSE.to_owned(), heading, text, at, is_failure });
+    notices::show_result(state, ResultNotice { purpose: PURPOSE.to_owned(), heading, text, at, is_failure });
 }

@@ -13,35 +13,35 @@
 //! ```
 //!
 //! The animation of a window that opens or closes does not follow a movement of the user, so it may start late. Where
-//! frames are rendered ahead it starts a refresh later ([`Shown::unasked`]), so that its first frames are rendered
+//! frames are rendered ahead it starts a refresh later ([`FrameTimes::open_close_start`]), so that its first frames are rendered
 //! ahead, too.
 //!
 //! [`Shell::animate`] is called at every latch. It starts and ends animations, whose state is kept in the windows
-//! ([`WindowMotion`]) and in the snapshots of closed windows ([`Ghost`]). The renderer asks them for a point in time.
+//! ([`WindowMotion`]) and in the snapshots of closed windows ([`ClosingWindow`]). The renderer asks them for a point in time.
 
-mod course;
-mod ghost;
+mod animated_value;
+mod closing_window;
+mod frame_times;
 mod pan;
 mod pose;
-mod shown;
 mod slide;
 mod toggle;
 
-pub(super) use ghost::leave;
-pub use ghost::{Ghost, GhostPart, about_to_apply, about_to_destroy};
-pub use pan::Pans;
-pub use pose::{Pose, WindowMotion};
-pub use shown::Shown;
-pub use slide::{GAP, Slides};
+pub(super) use closing_window::keep_snapshot;
+pub use closing_window::{ClosingSurface, ClosingWindow, about_to_apply, about_to_destroy};
+pub use frame_times::FrameTimes;
+pub use pan::ColumnPans;
+pub use pose::{WindowMotion, WindowPose};
+pub use slide::{GAP, WorkspaceSlides};
 use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
-pub use toggle::Toggle;
+pub use toggle::AnimatedToggle;
 
 use super::overview::Overlays;
-use super::workspaces::Place;
+use super::workspaces::WorkspaceId;
 use super::{Shell, Window, WindowId};
 use crate::shell::geometry;
-use upbeat_timing::motion::Style;
+use upbeat_timing::motion::MotionStyle;
 use upbeat_timing::time::Instant;
 
 /// Distance to the goal, in logical pixels, at which an edge counts as settled.
@@ -49,24 +49,24 @@ const EDGE_TOLERANCE: f64 = 0.25;
 
 /// Styles of the animations. By default there are none: animations are enabled in the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Animations {
-    pub open: Option<Fade>,
-    pub close: Option<Fade>,
+pub struct AnimationStyles {
+    pub open: Option<FadeStyle>,
+    pub close: Option<FadeStyle>,
     /// Animation of windows that change place or size without being dragged: maximised, fullscreen, and back.
-    pub place: Option<Style>,
+    pub place: Option<MotionStyle>,
     /// Animation of switches between workspaces.
-    pub workspace: Option<Style>,
+    pub workspace: Option<MotionStyle>,
     /// Animation of the overview when it opens or closes.
-    pub overview: Option<Style>,
+    pub overview: Option<MotionStyle>,
     /// Fade of the list of shortcuts, of notices and of questions.
-    pub help: Option<Style>,
+    pub help: Option<MotionStyle>,
 }
 
 /// Animation of a window that opens or closes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fade {
+pub struct FadeStyle {
     /// Curve of opacity and size.
-    pub style: Style,
+    pub style: MotionStyle,
     /// Scale at zero opacity, as a share of the window's size.
     pub scale: f64,
 }
@@ -74,27 +74,38 @@ pub struct Fade {
 impl Shell {
     /// Starts animations for the changes since the last latch and drops those that have settled. Returns whether an
     /// animation of a window that opens or closes starts delayed.
-    pub fn animate(&mut self, shown: Shown) -> bool {
-        if self.is_still() {
+    pub fn animate(&mut self, shown: FrameTimes) -> bool {
+        if self.is_at_rest() {
             return false;
         }
         let changes = self.changes();
         // Unchanged windows are at rest, so skip them.
-        let changed = self.still.and_then(|still| self.changes_since(still));
+        let changed = self.at_rest_since.and_then(|still| self.changes_since(still));
         let changed: Option<Vec<WindowId>> = changed.map(Iterator::collect);
-        let areas = self.overlays.glides.areas();
+        let areas = self.overlays.overview_animations.areas();
         let places = areas.into_iter().map(|(screen, area)| self.places(screen, area)).collect();
-        let Shell { windows, ghosts, animations, drag, slides, pans, workspaces, overlays, strips, .. } = self;
-        slides.follow(animations.workspace, shown, workspaces, strips.are_spaces_vertical());
-        pans.follow(animations.place, shown);
-        overlays.overview.follow(animations.overview, shown);
-        overlays.glides.follow(animations.overview, shown, places);
-        if !overlays.overview.is_on() && !overlays.overview.is_seen(shown.at) {
-            overlays.glides.end();
+        let Shell {
+            windows,
+            closing_windows: ghosts,
+            animations,
+            drag,
+            slides,
+            pans,
+            workspaces,
+            overlays,
+            strips,
+            ..
+        } = self;
+        slides.update(animations.workspace, shown, workspaces, strips.are_workspaces_vertical());
+        pans.update(animations.place, shown);
+        overlays.overview.update(animations.overview, shown);
+        overlays.overview_animations.update(animations.overview, shown, places);
+        if !overlays.overview.is_on() && !overlays.overview.is_seen(shown.present) {
+            overlays.overview_animations.end();
         }
-        overlays.help.follow(animations.help, shown);
-        overlays.notices.shown.follow(animations.help, shown);
-        overlays.question.shown.follow(animations.help, shown);
+        overlays.help.update(animations.help, shown);
+        overlays.notices.shown.update(animations.help, shown);
+        overlays.question.shown.update(animations.help, shown);
         let mut waits = false;
         let mut is_still = true;
         let mut follow = |window: &mut Window| {
@@ -108,11 +119,11 @@ impl Shell {
             }
             // A window that is mapped again during its fade-out continues from there.
             let returning = ghosts.iter().position(|ghost| ghost.window == window.id && window.motion.is_new());
-            let from = returning.map(|index| ghosts.remove(index).pose(shown.before));
+            let from = returning.map(|index| ghosts.remove(index).fade_sample(shown.previous));
             let held = window.stretch.is_some() || is_held;
             waits |= animations.open.is_some() && window.motion.is_new() && from.is_none();
             let (rect, arrangement) = (window.rect(), window.applied.clone());
-            window.motion.follow(animations, shown, rect, arrangement, held, from);
+            window.motion.update(animations, shown, rect, arrangement, held, from);
             is_still &= !held && !window.motion.is_moving();
         };
         match changed {
@@ -122,94 +133,94 @@ impl Shell {
             None => windows.iter_mut_quietly().for_each(&mut follow),
         }
         for ghost in ghosts.iter_mut() {
-            waits |= ghost.start(animations.close, shown.unasked);
+            waits |= ghost.start(animations.close, shown.open_close_start);
         }
-        ghosts.retain(|ghost| ghost.is_seen(shown.at));
+        ghosts.retain(|ghost| ghost.is_seen(shown.present));
         is_still &= ghosts.is_empty()
             && slides.is_still()
             && pans.is_still()
-            && !overlays.is_anything_seen(shown.at)
+            && !overlays.is_anything_seen(shown.present)
             && drag.is_none();
         debug_assert!(
             !is_still || self.windows().all(|window| window.motion.rests_at(window.rect(), &window.applied)),
             "a window moves that was not marked as changed"
         );
-        self.still = is_still.then_some(changes);
-        waits && shown.waits()
+        self.at_rest_since = is_still.then_some(changes);
+        waits && shown.delays_open_close()
     }
 
     /// Whether all is at rest, and stays at rest until the shell [changes](Self::changes).
-    pub fn is_still(&self) -> bool {
-        self.still == Some(self.changes())
+    pub fn is_at_rest(&self) -> bool {
+        self.at_rest_since == Some(self.changes())
     }
 
     /// Whether an animation changes `output` after the frame presented at `present`.
     pub fn is_moving(&self, output: &Output, present: Instant) -> bool {
-        if self.is_still() {
+        if self.is_at_rest() {
             return false;
         }
         let area = geometry(output);
-        let Overlays { overview, help, glides, notices, question, .. } = &self.overlays;
+        let Overlays { overview, help, overview_animations: glides, notices, question, .. } = &self.overlays;
         let toggles = [overview, help, &notices.shown, &question.shown];
         if toggles.into_iter().any(|toggle| toggle.moves_after(present)) || glides.moves_after(present) {
             return true;
         }
         if let Some(screen) = self.workspaces.screen(&output.name()) {
-            let place = Place { screen, number: self.workspaces.active(screen) };
+            let place = WorkspaceId { screen, number: self.workspaces.active(screen) };
             if self.slides.moves_after(screen, present) || self.pans.moves_after(place, present) {
                 return true;
             }
         }
         let reaches =
-            |pose: Pose, goal: Rectangle<i32, Logical>| pose.rect.overlaps(area.to_f64()) || goal.overlaps(area);
+            |pose: WindowPose, goal: Rectangle<i32, Logical>| pose.rect.overlaps(area.to_f64()) || goal.overlaps(area);
         let windows = self.visible_windows().filter(|window| window.motion.moves_after(present));
         windows.into_iter().any(|window| reaches(window.motion.at(window.rect(), present), window.rect()))
-            || self.ghosts.iter().any(|ghost| reaches(ghost.at(present), ghost.rect))
+            || self.closing_windows.iter().any(|ghost| reaches(ghost.pose_at(present), ghost.rect))
     }
 
     /// Applies new settings. Running animations continue with their old style, unless their kind is switched off.
-    pub fn set_animations(&mut self, animations: Animations) {
+    pub fn set_animations(&mut self, animations: AnimationStyles) {
         self.animations = animations;
         if animations.close.is_none() {
-            self.ghosts.clear();
+            self.closing_windows.clear();
         }
         if animations.workspace.is_none() {
-            self.slides.end();
+            self.slides.finish();
         }
         if animations.place.is_none() {
-            self.pans.end();
+            self.pans.finish();
         }
         if animations.overview.is_none() {
-            self.overlays.overview.end();
-            self.overlays.glides.stop();
+            self.overlays.overview.finish();
+            self.overlays.overview_animations.finish();
         }
         if animations.help.is_none() {
-            self.overlays.help.end();
-            self.overlays.notices.shown.end();
-            self.overlays.question.shown.end();
+            self.overlays.help.finish();
+            self.overlays.notices.shown.finish();
+            self.overlays.question.shown.finish();
         }
         for window in self.windows.iter_mut() {
-            window.motion.allow(&animations);
+            window.motion.end_disabled(&animations);
         }
     }
 
     /// Ends all animations at once, because no output shows them.
     pub fn end_animations(&mut self) {
-        self.ghosts.clear();
-        self.slides.end();
-        self.pans.end();
-        self.overlays.overview.end();
-        self.overlays.glides.stop();
-        self.overlays.help.end();
-        self.overlays.notices.shown.end();
-        self.overlays.question.shown.end();
+        self.closing_windows.clear();
+        self.slides.finish();
+        self.pans.finish();
+        self.overlays.overview.finish();
+        self.overlays.overview_animations.finish();
+        self.overlays.help.finish();
+        self.overlays.notices.shown.finish();
+        self.overlays.question.shown.finish();
         for window in self.windows.iter_mut() {
-            window.motion.allow(&Animations::default());
+            window.motion.end_disabled(&AnimationStyles::default());
         }
     }
 
     /// Snapshots of closed windows that are still visible. For tests.
-    pub fn ghosts(&self) -> &[Ghost] {
-        &self.ghosts
+    pub fn closing_windows(&self) -> &[ClosingWindow] {
+        &self.closing_windows
     }
 }

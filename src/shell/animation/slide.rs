@@ -11,13 +11,13 @@
 
 use smithay::utils::{Logical, Point, Size};
 
-use crate::shell::workspaces::{Number, Place, Screen, Workspaces};
-use upbeat_timing::motion::Style;
-use upbeat_timing::motion::pulled::Pulled;
+use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber, Workspaces};
+use upbeat_timing::motion::MotionStyle;
+use upbeat_timing::motion::dragged::DraggedValue;
 use upbeat_timing::time::Instant;
 
-use super::Shown;
-use super::course::Course;
+use super::FrameTimes;
+use super::animated_value::AnimatedValue;
 
 /// Distance to the goal, in workspaces, at which the viewport counts as settled: a quarter of a pixel of a large
 /// screen.
@@ -27,89 +27,95 @@ pub const GAP: f64 = 1.0 / 16.0;
 
 /// Position of the viewport, per output.
 #[derive(Debug, Default)]
-pub struct Slides(Vec<Slide>);
+pub struct WorkspaceSlides(Vec<WorkspaceSlide>);
 
 #[derive(Debug)]
-struct Slide {
-    screen: Screen,
+struct WorkspaceSlide {
+    screen: ScreenId,
     /// Active workspace at the last latch.
-    known: Number,
-    course: Course,
+    last_active: WorkspaceNumber,
+    course: AnimatedValue,
     /// The workspaces lie below each other. Does not change during an animation.
     vertical: bool,
 }
 
-impl Slides {
+impl WorkspaceSlides {
     /// Starts animations for switches since the last latch and drops those that have settled.
-    pub(super) fn follow(&mut self, style: Option<Style>, shown: Shown, workspaces: &Workspaces, vertical: bool) {
+    pub(super) fn update(
+        &mut self,
+        style: Option<MotionStyle>,
+        shown: FrameTimes,
+        workspaces: &Workspaces,
+        vertical: bool,
+    ) {
         self.0.retain(|slide| workspaces.screens().any(|(screen, _)| screen == slide.screen));
         for (screen, _) in workspaces.screens() {
             let active = workspaces.active(screen);
             let Some(slide) = self.0.iter_mut().find(|slide| slide.screen == screen) else {
-                self.0.push(Slide { screen, known: active, course: Course::Rest, vertical });
+                self.0.push(WorkspaceSlide { screen, last_active: active, course: AnimatedValue::AtGoal, vertical });
                 continue;
             };
-            if slide.course.rests() {
+            if slide.course.is_at_rest() {
                 slide.vertical = vertical;
             }
-            let before = std::mem::replace(&mut slide.known, active);
-            slide.course.follow(style, shown, before.get().into(), active.get().into(), TOLERANCE);
+            let before = std::mem::replace(&mut slide.last_active, active);
+            slide.course.update(style, shown, before.get().into(), active.get().into(), TOLERANCE);
         }
     }
 
     /// Ends the animations, except where a gesture holds the viewport.
-    pub(super) fn end(&mut self) {
-        self.0.iter_mut().for_each(|slide| slide.course.end());
+    pub(super) fn finish(&mut self) {
+        self.0.iter_mut().for_each(|slide| slide.course.finish());
     }
 
     /// Whether all viewports are at rest.
     pub(super) fn is_still(&self) -> bool {
-        self.0.iter().all(|slide| slide.course.rests())
+        self.0.iter().all(|slide| slide.course.is_at_rest())
     }
 
-    fn find(&self, screen: Screen) -> Option<&Slide> {
+    fn find(&self, screen: ScreenId) -> Option<&WorkspaceSlide> {
         self.0.iter().find(|slide| slide.screen == screen)
     }
 
     /// Whether the viewport of `screen` moves after the frame presented at `present`.
-    pub fn moves_after(&self, screen: Screen, present: Instant) -> bool {
+    pub fn moves_after(&self, screen: ScreenId, present: Instant) -> bool {
         self.find(screen).is_some_and(|slide| slide.course.moves_after(present))
     }
 
     /// Whether the viewport rests on a workspace.
-    pub fn rests(&self, screen: Screen) -> bool {
-        self.find(screen).is_none_or(|slide| slide.course.rests())
+    pub fn is_at_rest(&self, screen: ScreenId) -> bool {
+        self.find(screen).is_none_or(|slide| slide.course.is_at_rest())
     }
 
     /// Position of the viewport in the frame presented at `present`; `None` before the first latch.
-    pub fn eye(&self, screen: Screen, present: Instant) -> Option<f64> {
-        self.find(screen).map(|slide| slide.course.at(slide.known.get().into(), present))
+    pub fn position(&self, screen: ScreenId, present: Instant) -> Option<f64> {
+        self.find(screen).map(|slide| slide.course.at(slide.last_active.get().into(), present))
     }
 
     /// A gesture starts to hold the viewport of `screen`.
-    pub fn hold(&mut self, screen: Screen, hand: Pulled) {
+    pub fn hold(&mut self, screen: ScreenId, hand: DraggedValue) {
         let slide = self.0.iter_mut().find(|slide| slide.screen == screen);
         if let Some(slide) = slide {
-            slide.course = Course::Held(Box::new(hand));
+            slide.course = AnimatedValue::HeldByGesture(Box::new(hand));
         }
     }
 
     /// The gesture that holds the viewport.
-    pub fn hand(&mut self, screen: Screen) -> Option<&mut Pulled> {
-        self.0.iter_mut().find(|slide| slide.screen == screen)?.course.hand()
+    pub fn gesture(&mut self, screen: ScreenId) -> Option<&mut DraggedValue> {
+        self.0.iter_mut().find(|slide| slide.screen == screen)?.course.gesture()
     }
 
     /// The gesture releases the viewport at time `at`.
-    pub fn let_go(&mut self, screen: Screen, at: Instant) {
-        self.0.iter_mut().filter(|slide| slide.screen == screen).for_each(|slide| slide.course.let_go(at));
+    pub fn release(&mut self, screen: ScreenId, at: Instant) {
+        self.0.iter_mut().filter(|slide| slide.screen == screen).for_each(|slide| slide.course.release(at));
     }
 
-    pub fn is_vertical(&self, screen: Screen) -> bool {
+    pub fn is_vertical(&self, screen: ScreenId) -> bool {
         self.find(screen).is_some_and(|slide| slide.vertical)
     }
 
     /// Offset of content on a workspace that lies `distance` workspaces behind the viewport, on an output of this size.
-    pub fn shift(&self, screen: Screen, distance: f64, size: Size<i32, Logical>) -> Point<f64, Logical> {
+    pub fn shift(&self, screen: ScreenId, distance: f64, size: Size<i32, Logical>) -> Point<f64, Logical> {
         let vertical = self.is_vertical(screen);
         let length = f64::from(if vertical { size.h } else { size.w }) * (1.0 + GAP);
         if vertical { (0.0, distance * length).into() } else { (distance * length, 0.0).into() }
@@ -117,9 +123,9 @@ impl Slides {
 
     /// Distance of `place` behind the viewport, in workspaces, in the frame presented at `present`. `None` if no part
     /// of the workspace is visible.
-    pub fn distance(&self, place: Place, workspaces: &Workspaces, present: Instant) -> Option<f64> {
+    pub fn distance(&self, place: WorkspaceId, workspaces: &Workspaces, present: Instant) -> Option<f64> {
         let active = f64::from(workspaces.active(place.screen).get());
-        let slide = self.find(place.screen).filter(|slide| !slide.course.rests());
+        let slide = self.find(place.screen).filter(|slide| !slide.course.is_at_rest());
         let eye = slide.map_or(active, |slide| slide.course.at(active, present));
         let distance = f64::from(place.number.get()) - eye;
         (distance.abs() < 1.0).then_some(distance)
@@ -134,35 +140,35 @@ mod tests {
 
     const PERIOD: Span = Span::from_millis(16);
 
-    fn number(number: u8) -> Number {
+    fn number(number: u8) -> WorkspaceNumber {
         number.try_into().unwrap()
     }
 
     /// Distance of workspace 2 from the viewport in each frame. `asked` has the frames in which the workspace is
     /// switched.
-    fn course(style: Option<Style>, asked: &[(u64, u8)], frames: u64) -> Vec<Option<f64>> {
+    fn course(style: Option<MotionStyle>, asked: &[(u64, u8)], frames: u64) -> Vec<Option<f64>> {
         let mut workspaces = Workspaces::default();
         workspaces.connect_monitors([("DP-1", None)].into_iter());
         let screen = workspaces.screen("DP-1").unwrap();
-        let mut slides = Slides::default();
+        let mut slides = WorkspaceSlides::default();
         let shown = |frame: u64| {
             let at = Instant::from_nanos(1_000_000_000 + frame * PERIOD.as_nanos().cast_unsigned());
-            Shown::new(at, PERIOD, Span::ZERO)
+            FrameTimes::new(at, PERIOD, Span::ZERO)
         };
-        slides.follow(style, shown(0), &workspaces, false);
+        slides.update(style, shown(0), &workspaces, false);
         (1..=frames)
             .map(|frame| {
                 for (_, to) in asked.iter().filter(|(at, _)| *at == frame) {
                     workspaces.switch(screen, number(*to));
                 }
-                slides.follow(style, shown(frame), &workspaces, false);
-                slides.distance(Place { screen, number: number(2) }, &workspaces, shown(frame).at)
+                slides.update(style, shown(frame), &workspaces, false);
+                slides.distance(WorkspaceId { screen, number: number(2) }, &workspaces, shown(frame).present)
             })
             .collect()
     }
 
-    fn spring() -> Option<Style> {
-        Some(Style::Spring(SpringShape::new(4.0, 1.0).unwrap()))
+    fn spring() -> Option<MotionStyle> {
+        Some(MotionStyle::Spring(SpringShape::new(4.0, 1.0).unwrap()))
     }
 
     #[test]

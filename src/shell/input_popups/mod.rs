@@ -15,10 +15,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_popup_surface_v2::ZwpInputPopupSurfaceV2;
 
-use super::layers::Pinned;
-use super::layers::placing::Level;
-use super::{Desk, Hand, Shell, ShellRevision, geometry, hit, layers, visit};
-use crate::later;
+use super::layers::ShellLayerSurface;
+use super::layers::layer_arrange::LayerDepth;
+use super::{Shell, ShellOutputs, ShellRevision, ShellSeat, geometry, hit, layers, surface_outputs};
+use crate::deferred_calls;
 use crate::state::State;
 use crate::surface::{self, tree};
 
@@ -38,9 +38,9 @@ struct InputPopup {
     size: Size<i32, Logical>,
     mapped: bool,
     /// Caret in coordinates of the popup, as last sent to the client.
-    told: Option<Rectangle<i32, Logical>>,
+    sent_caret: Option<Rectangle<i32, Logical>>,
     /// Output that its surfaces have entered.
-    visits: Option<Output>,
+    entered_output: Option<Output>,
 }
 
 impl InputPopup {
@@ -57,12 +57,12 @@ pub struct InputPopups {
     /// `None` if no text field is active.
     caret: Option<Caret>,
     /// The output of the caret.
-    on: Option<Output>,
+    output: Option<Output>,
     /// An object of the client that is the input method.
-    typist: Option<ObjectId>,
+    input_method: Option<ObjectId>,
     keyboards: Vec<ObjectId>,
     /// [`Shell::changes`] at the last update.
-    looked: Option<ShellRevision>,
+    updated_at: Option<ShellRevision>,
 }
 
 impl InputPopups {
@@ -72,8 +72,8 @@ impl InputPopups {
     }
 
     /// Whether `surface` belongs to the client that is the input method.
-    pub fn is_typists(&self, surface: &WlSurface) -> bool {
-        self.typist.as_ref().is_some_and(|typist| typist.same_client_as(&surface.id()))
+    pub fn belongs_to_input_method(&self, surface: &WlSurface) -> bool {
+        self.input_method.as_ref().is_some_and(|typist| typist.same_client_as(&surface.id()))
     }
 }
 
@@ -92,7 +92,7 @@ impl Shell {
 
     /// The popups on `output`, topmost first: surface and its origin (global logical coordinates).
     pub fn input_popups_on(&self, output: &Output) -> Vec<(&WlSurface, Point<i32, Logical>)> {
-        let InputPopups { list, on, .. } = &self.input_popups;
+        let InputPopups { list, output: on, .. } = &self.input_popups;
         if list.is_empty() || on.as_ref() != Some(output) || self.overlays.take_input() {
             return Vec::new();
         }
@@ -103,38 +103,38 @@ impl Shell {
 
     /// The popup that takes input at `point` (global logical coordinates), and its origin.
     pub(super) fn hit_input_popups(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-        let output = self.input_popups.on.as_ref()?;
+        let output = self.input_popups.output.as_ref()?;
         let mut popups = self.input_popups_on(output).into_iter();
         popups.find_map(|(popup, origin)| hit::hit_tree_at(popup, origin.to_f64(), point))
     }
 
-    fn is_keyboard(&self, pinned: &Pinned) -> bool {
-        pinned.level().is_above_windows() && self.input_popups.is_typists(pinned.surface())
+    fn is_keyboard(&self, pinned: &ShellLayerSurface) -> bool {
+        pinned.level().is_above_windows() && self.input_popups.belongs_to_input_method(pinned.surface())
     }
 
     /// Whether it is an on-screen keyboard in use. A keyboard of the input method is in use while a field is active. A
     /// client with a virtual keyboard does not know about fields, so its keyboard is always in use.
-    pub(super) fn types_now(&self, pinned: &Pinned) -> bool {
+    pub(super) fn is_keyboard_in_use(&self, pinned: &ShellLayerSurface) -> bool {
         let InputPopups { caret, keyboards, .. } = &self.input_popups;
         let plays = || keyboards.iter().any(|keyboard| keyboard.same_client_as(&pinned.surface().id()));
         (caret.is_some() && self.is_keyboard(pinned)) || plays()
     }
 
     /// Whether it lies above a lock, with its subsurfaces and popups.
-    fn lies_above_lock(&self, pinned: &Pinned) -> bool {
+    fn lies_above_lock(&self, pinned: &ShellLayerSurface) -> bool {
         let area = geometry(pinned.output());
         let mut trees = self.popups_of_layer(pinned).chain([(pinned.surface(), pinned.rect().loc)]);
         self.is_keyboard(pinned)
             && trees.all(|(root, origin)| {
                 let extent = tree::extent(root);
-                placing::leaves_the_lock_in_sight(Rectangle::new(origin + extent.loc, extent.size), area)
+                placing::fits_above_lock(Rectangle::new(origin + extent.loc, extent.size), area)
             })
     }
 
     /// On-screen keyboards above a lock on `output`, topmost first.
-    pub fn keyboards_above_lock<'a>(&'a self, output: &'a Output) -> impl Iterator<Item = &'a Pinned> {
+    pub fn keyboards_above_lock<'a>(&'a self, output: &'a Output) -> impl Iterator<Item = &'a ShellLayerSurface> {
         let of = |level| self.layers.downward(output, level).filter(|pinned| self.lies_above_lock(pinned));
-        of(Level::Overlay).chain(of(Level::Top))
+        of(LayerDepth::Overlay).chain(of(LayerDepth::Top))
     }
 
     pub(super) fn hit_keyboard_above_lock(
@@ -150,16 +150,16 @@ impl Shell {
     }
 
     /// Whether the lock allows `surface` to have input.
-    pub fn lets(&self, surface: &WlSurface) -> bool {
-        self.lock.lets(surface) || self.pinned_of(surface).is_some_and(|pinned| self.lies_above_lock(pinned))
+    pub fn lock_allows_input(&self, surface: &WlSurface) -> bool {
+        self.lock.allows_input(surface) || self.pinned_of(surface).is_some_and(|pinned| self.lies_above_lock(pinned))
     }
 }
 
 /// Sets the client that is the input method, by one of its objects.
-pub fn set_typist(state: &mut State, typist: Option<ObjectId>) {
-    state.shell.input_popups.typist = typist;
+pub fn set_input_method(state: &mut State, typist: Option<ObjectId>) {
+    state.shell.input_popups.input_method = typist;
     if state.shell.lock.takes_input() {
-        state.need_all();
+        state.schedule_repaint_all();
         state.refresh_focus();
     }
 }
@@ -181,7 +181,7 @@ pub fn set_caret(state: &mut State, caret: Option<Caret>) {
     popups.caret = caret;
     if begins_or_ends && state.shell.layers.shown().any(|pinned| state.shell.is_keyboard(pinned)) {
         // Later, because the input method is informed at the end of a turn.
-        later::soon(state, layers::rising::attend);
+        deferred_calls::queue(state, layers::above_fullscreen::update_above_fullscreen);
     }
     let popups = &state.shell.input_popups;
     // Without popups nothing is drawn at the caret, so typing on an on-screen keyboard needs no frame.
@@ -192,8 +192,14 @@ pub fn set_caret(state: &mut State, caret: Option<Caret>) {
 
 /// The input method made a popup of `surface`, which is shown once it has content.
 pub fn new_popup(state: &mut State, object: ZwpInputPopupSurfaceV2, surface: &WlSurface) {
-    let popup =
-        InputPopup { object, surface: surface.clone(), size: Size::default(), mapped: false, told: None, visits: None };
+    let popup = InputPopup {
+        object,
+        surface: surface.clone(),
+        size: Size::default(),
+        mapped: false,
+        sent_caret: None,
+        entered_output: None,
+    };
     state.shell.input_popups.list.push(popup);
     applied(state, surface);
 }
@@ -226,8 +232,8 @@ fn forget(state: &mut State, goes: impl Fn(&InputPopup) -> bool) {
     let list = &mut state.shell.input_popups.list;
     let gone: Vec<InputPopup> = list.extract_if(.., |popup| goes(popup)).collect();
     for popup in &gone {
-        if let Some(output) = popup.visits.as_ref().filter(|_| popup.surface.is_alive()) {
-            visit::leave_layer(&popup.surface, output);
+        if let Some(output) = popup.entered_output.as_ref().filter(|_| popup.surface.is_alive()) {
+            surface_outputs::send_leave(&popup.surface, output);
         }
     }
     if !gone.is_empty() {
@@ -236,44 +242,44 @@ fn forget(state: &mut State, goes: impl Fn(&InputPopup) -> bool) {
 }
 
 fn changed(state: &mut State) {
-    state.shell.input_popups.looked = None;
+    state.shell.input_popups.updated_at = None;
     state.shell.note_change();
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 /// Updates the caret's output and sends popups their position. Called once in a turn.
-pub fn attend(state: &mut State) {
+pub fn update_positions(state: &mut State) {
     let changes = state.shell.changes();
     let shell = &state.shell;
-    if shell.input_popups.list.is_empty() || shell.input_popups.looked == Some(changes) {
+    if shell.input_popups.list.is_empty() || shell.input_popups.updated_at == Some(changes) {
         return;
     }
     let caret = shell.caret_on_screen();
     let on = caret.and_then(|caret| state.usable_area(Some(caret.loc.to_f64()))).map(|(output, _)| output);
-    let is_elsewhere = shell.input_popups.on != on;
-    state.shell.input_popups.on.clone_from(&on);
+    let is_elsewhere = shell.input_popups.output != on;
+    state.shell.input_popups.output.clone_from(&on);
     for popup in &mut state.shell.input_popups.list {
-        tell(popup, caret.zip(on.as_ref()));
+        send_position(popup, caret.zip(on.as_ref()));
     }
-    state.shell.input_popups.looked = Some(changes);
+    state.shell.input_popups.updated_at = Some(changes);
     if is_elsewhere {
         changed(state);
-        state.shell.input_popups.looked = Some(state.shell.changes());
+        state.shell.input_popups.updated_at = Some(state.shell.changes());
     }
 }
 
 /// Sends a popup its output and the caret's rectangle if they have changed.
-fn tell(popup: &mut InputPopup, at: Option<(Rectangle<i32, Logical>, &Output)>) {
+fn send_position(popup: &mut InputPopup, at: Option<(Rectangle<i32, Logical>, &Output)>) {
     let Some((caret, output)) = at.filter(|_| popup.is_shown()) else { return };
-    if let Some(before) = popup.visits.replace(output.clone()).filter(|before| before != output) {
-        visit::leave_layer(&popup.surface, &before);
+    if let Some(before) = popup.entered_output.replace(output.clone()).filter(|before| before != output) {
+        surface_outputs::send_leave(&popup.surface, &before);
     }
     // Also on the same output, because its scale may have changed.
-    visit::show_on(&popup.surface, output);
+    surface_outputs::send_enter(&popup.surface, output);
     let origin = placing::place(caret, popup.size, geometry(output));
     let told = Rectangle::new(caret.loc - origin, caret.size);
-    if popup.told != Some(told) {
-        popup.told = Some(told);
+    if popup.sent_caret != Some(told) {
+        popup.sent_caret = Some(told);
         popup.object.text_input_rectangle(told.loc.x, told.loc.y, told.size.w, told.size.h);
     }
 }

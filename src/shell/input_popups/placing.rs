@@ -20,7 +20,7 @@ pub fn place(
 
 /// Whether a keyboard that covers `rect` may lie above the lock of an output at `area`: only in the lower half. The
 /// upper half is reserved for the locker, so that no other client can imitate it.
-pub fn leaves_the_lock_in_sight(rect: Rectangle<i32, Logical>, area: Rectangle<i32, Logical>) -> bool {
+pub fn fits_above_lock(rect: Rectangle<i32, Logical>, area: Rectangle<i32, Logical>) -> bool {
     let upper = area.size.h / 2;
     let lower =
         Rectangle::new(Point::from((area.loc.x, area.loc.y + upper)), Size::from((area.size.w, area.size.h - upper)));
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn above_a_lock_is_room_for_a_keyboard_and_for_nothing_larger() {
-        let fits = |x, y, width, height| leaves_the_lock_in_sight(rect(x, y, width, height), rect(100, 50, 640, 481));
+        let fits = |x, y, width, height| fits_above_lock(rect(x, y, width, height), rect(100, 50, 640, 481));
         assert!(fits(100, 290, 640, 241), "all of the lower half");
         assert!(fits(100, 430, 640, 101));
         assert!(!fits(100, 289, 640, 242), "a row more");

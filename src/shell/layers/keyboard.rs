@@ -5,59 +5,63 @@ use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::shell::wlr_layer::KeyboardInteractivity as Wants;
 
-use super::placing::Level;
-use super::{Layers, Pinned};
-use crate::shell::{Desk, Hand, Shell, ShellRevision, activate, popup};
+use super::layer_arrange::LayerDepth;
+use super::{Layers, ShellLayerSurface};
+use crate::shell::{Shell, ShellOutputs, ShellRevision, ShellSeat, activate, popup};
 use crate::state::State;
 
 impl Layers {
     /// The surface with exclusive keyboard focus: the newest in the topmost layer above windows.
-    pub fn exclusive(&self) -> Option<&Pinned> {
-        let wants = |pinned: &&Pinned| pinned.level().is_above_windows() && pinned.keyboard() == Wants::Exclusive;
-        self.shown().filter(|pinned| !self.covering.covers(pinned)).filter(wants).max_by_key(|pinned| pinned.level())
+    pub fn exclusive(&self) -> Option<&ShellLayerSurface> {
+        let wants =
+            |pinned: &&ShellLayerSurface| pinned.level().is_above_windows() && pinned.keyboard() == Wants::Exclusive;
+        self.shown().filter(|pinned| !self.covered.covers(pinned)).filter(wants).max_by_key(|pinned| pinned.level())
     }
 
     /// The layer surface with keyboard focus.
-    pub fn with_keyboard(&self) -> Option<&Pinned> {
-        let chosen = || self.of_root(self.chosen.as_ref()?).filter(|pinned| pinned.is_shown() && takes_turns(pinned));
+    pub fn with_keyboard(&self) -> Option<&ShellLayerSurface> {
+        let chosen = || {
+            self.of_root(self.keyboard_choice.as_ref()?)
+                .filter(|pinned| pinned.is_shown() && accepts_keyboard_on_demand(pinned))
+        };
         self.exclusive().or_else(chosen)
     }
 
     /// The layer surface on which a button or finger is down.
-    pub fn pressed(&self) -> Option<&Pinned> {
+    pub fn pressed(&self) -> Option<&ShellLayerSurface> {
         self.of_root(self.pressed.as_ref()?)
     }
 
-    pub(in crate::shell) fn let_go(&mut self) {
+    pub(in crate::shell) fn clear_pressed(&mut self) {
         self.pressed = None;
     }
 
     /// Called when the user gives the keyboard to a window.
     pub(in crate::shell) fn forget_choice(&mut self) {
-        self.chosen = None;
+        self.keyboard_choice = None;
     }
 }
 
 /// Layer surfaces on outputs with a fullscreen window.
 #[derive(Debug, Default)]
-pub(super) struct Covering {
+pub(super) struct CoveredLayers {
     /// Layer surfaces that were there before the fullscreen window that covers them. They get no keyboard.
     covered: Vec<ObjectId>,
     /// Surfaces that keep the keyboard despite a fullscreen window: launchers that opened above it, and a prompt that
     /// had the keyboard when the window became fullscreen. Otherwise a password could go to the window.
-    opened: Vec<ObjectId>,
+    keyboard_keepers: Vec<ObjectId>,
     /// [`Shell::changes`] at the last update.
-    looked: Option<ShellRevision>,
+    updated_at: Option<ShellRevision>,
 }
 
-impl Covering {
-    fn covers(&self, pinned: &Pinned) -> bool {
+impl CoveredLayers {
+    fn covers(&self, pinned: &ShellLayerSurface) -> bool {
         self.covered.contains(&pinned.surface().id())
     }
 
     fn note_opened(&mut self, id: ObjectId) {
-        if !self.opened.contains(&id) {
-            self.opened.push(id);
+        if !self.keyboard_keepers.contains(&id) {
+            self.keyboard_keepers.push(id);
         }
     }
 
@@ -65,30 +69,30 @@ impl Covering {
     pub(super) fn forget(&mut self, root: &WlSurface) {
         let id = root.id();
         self.covered.retain(|covered| *covered != id);
-        self.opened.retain(|opened| *opened != id);
+        self.keyboard_keepers.retain(|opened| *opened != id);
     }
 }
 
 /// Whether a fullscreen window lies above the layer surface.
-fn is_below_fullscreen(shell: &Shell, pinned: &Pinned) -> bool {
-    pinned.level() != Level::Overlay && shell.is_covered(pinned.output())
+fn is_below_fullscreen(shell: &Shell, pinned: &ShellLayerSurface) -> bool {
+    pinned.level() != LayerDepth::Overlay && shell.is_covered(pinned.output())
 }
 
 /// Takes the keyboard from layer surfaces that are covered by a fullscreen window, and allows it again once they are
 /// visible. Called once in a turn.
-pub(in crate::shell) fn attend(state: &mut State) {
+pub(in crate::shell) fn update_covered_layers(state: &mut State) {
     let shell = &mut state.shell;
     let changes = Some(shell.changes());
-    if std::mem::replace(&mut shell.layers.covering.looked, changes) == changes {
+    if std::mem::replace(&mut shell.layers.covered.updated_at, changes) == changes {
         return;
     }
     let below = shell.layers.shown().filter(|pinned| is_below_fullscreen(shell, pinned));
     let mut covered: Vec<ObjectId> = below.map(|pinned| pinned.surface().id()).collect();
     let holder = shell.layers.exclusive().map(|pinned| pinned.surface().id()).filter(|holder| covered.contains(holder));
-    let Layers { covering, chosen, .. } = &mut shell.layers;
+    let Layers { covered: covering, keyboard_choice: chosen, .. } = &mut shell.layers;
     holder.into_iter().for_each(|holder| covering.note_opened(holder));
-    covering.opened.retain(|opened| covered.contains(opened));
-    covered.retain(|id| !covering.opened.contains(id));
+    covering.keyboard_keepers.retain(|opened| covered.contains(opened));
+    covered.retain(|id| !covering.keyboard_keepers.contains(id));
     if covering.covered == covered {
         return;
     }
@@ -99,7 +103,7 @@ pub(in crate::shell) fn attend(state: &mut State) {
 }
 
 /// Whether the user can give it the keyboard. Below windows, exclusive counts as on demand.
-fn takes_turns(pinned: &Pinned) -> bool {
+fn accepts_keyboard_on_demand(pinned: &ShellLayerSurface) -> bool {
     match pinned.keyboard() {
         Wants::None => false,
         Wants::OnDemand => true,
@@ -110,21 +114,22 @@ fn takes_turns(pinned: &Pinned) -> bool {
 /// Called when a layer surface is mapped. If it takes the keyboard exclusively, popup grabs of other surfaces end. If
 /// it is above windows with the keyboard on demand, it gets the focus as a new window does, because launchers rely on
 /// it.
-pub(super) fn appeared(state: &mut State, root: &WlSurface) {
+pub(super) fn mapped(state: &mut State, root: &WlSurface) {
     if let Some(pinned) = state.shell.layers.of_root(root).filter(|pinned| is_below_fullscreen(&state.shell, pinned)) {
         let id = pinned.surface().id();
-        state.shell.layers.covering.note_opened(id);
+        state.shell.layers.covered.note_opened(id);
     }
-    let takes_turn = |pinned: &Pinned| pinned.level().is_above_windows() && takes_turns(pinned);
+    let takes_turn =
+        |pinned: &ShellLayerSurface| pinned.level().is_above_windows() && accepts_keyboard_on_demand(pinned);
     if state.shell.layers.of_root(root).is_some_and(takes_turn) && !state.shell.lock.takes_input() {
-        state.shell.layers.chosen = Some(root.clone());
+        state.shell.layers.keyboard_choice = Some(root.clone());
     }
     let takes_it = state.shell.layers.exclusive().is_some_and(|pinned| pinned.surface() == root);
     if takes_it && state.shell.popup_grab_root().is_some_and(|grabbing| grabbing != *root) {
         popup::dismiss_grabs(state);
     }
     state.update_keyboard();
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 /// A button, a finger or the tip of a tool went down on `surface`. Its window or layer surface gets the keyboard, if it
@@ -132,14 +137,14 @@ pub(super) fn appeared(state: &mut State, root: &WlSurface) {
 pub fn pressed(state: &mut State, surface: Option<&WlSurface>) {
     let window = surface.and_then(|surface| state.shell.window_of(surface)).map(|window| window.id);
     let Shell { layers, focused, .. } = &state.shell;
-    if window.is_some() && (window != *focused || layers.chosen.is_some()) {
+    if window.is_some() && (window != *focused || layers.keyboard_choice.is_some()) {
         activate(state, window);
     }
     let pinned = surface.and_then(|surface| state.shell.pinned_of(surface));
-    let is_chosen = pinned.is_some_and(takes_turns) && !state.shell.lock.takes_input();
+    let is_chosen = pinned.is_some_and(accepts_keyboard_on_demand) && !state.shell.lock.takes_input();
     let root = pinned.map(|pinned| pinned.surface().clone());
-    if is_chosen && state.shell.layers.chosen != root {
-        state.shell.layers.chosen.clone_from(&root);
+    if is_chosen && state.shell.layers.keyboard_choice != root {
+        state.shell.layers.keyboard_choice.clone_from(&root);
         state.update_keyboard();
     }
     state.shell.set_pressed(window);

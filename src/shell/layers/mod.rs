@@ -1,7 +1,7 @@
 //! Layer surfaces (`wlr_layer_shell`): bars, wallpapers, launchers and notifications, above or below the windows of an
 //! output.
 //!
-//! They stay in place during workspace switches and in the overview. [`placing`] computes their places, for all
+//! They stay in place during workspace switches and in the overview. [`layer_arrange`] computes their places, for all
 //! surfaces of an output at once. A place with another size takes effect with the content that was drawn for it; a
 //! place with the same size takes effect at once:
 //!
@@ -10,11 +10,11 @@
 //!                                └─ the same ────────────────────────────────────► in effect
 //! ```
 
+pub mod above_fullscreen;
 pub mod keyboard;
-mod pinned;
-pub mod placing;
-pub mod rising;
-mod ruled;
+pub mod layer_arrange;
+mod layer_rules;
+mod layer_surface;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1::ZwlrLayerSurfaceV1;
@@ -23,56 +23,60 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 use smithay::wayland::shell::wlr_layer::{LayerSurface, LayerSurfaceCachedState};
 
-use super::{Desk, Hand, Shell, configure, hit, popup, refitting, spaces, visit};
+use super::{Shell, ShellOutputs, ShellSeat, configure, hit, popup, refitting, surface_outputs, workspace_actions};
 use crate::guard;
 use crate::shell::geometry;
 use crate::state::State;
 use crate::surface;
-pub use pinned::Pinned;
-use placing::{Level, Placed, Wish};
-pub use ruled::LayerLook;
+use layer_arrange::{LayerArrangement, LayerDepth, LayerPlacement};
+pub use layer_rules::LayerAppearance;
+pub use layer_surface::ShellLayerSurface;
 
 #[derive(Debug, Default)]
 pub struct Layers {
     /// In order of creation.
-    list: Vec<Pinned>,
+    list: Vec<ShellLayerSurface>,
     /// Usable areas, except of outputs where windows may use the whole output.
     usable: Vec<(Output, Rectangle<i32, Logical>)>,
     /// The layer surface that the user gave the keyboard to.
-    chosen: Option<WlSurface>,
+    keyboard_choice: Option<WlSurface>,
     /// The layer surface on which a button or finger is down.
     pressed: Option<WlSurface>,
     /// Surfaces of the *top* layer that lie above fullscreen windows.
-    risen: Vec<ObjectId>,
-    covering: keyboard::Covering,
+    above_fullscreen: Vec<ObjectId>,
+    covered: keyboard::CoveredLayers,
 }
 
 impl Layers {
     /// All mapped layer surfaces, in order of creation.
-    pub fn shown(&self) -> impl DoubleEndedIterator<Item = &Pinned> {
+    pub fn shown(&self) -> impl DoubleEndedIterator<Item = &ShellLayerSurface> {
         self.list.iter().filter(|pinned| pinned.is_shown())
     }
 
     /// The surfaces in one layer of an output, newest (topmost) first.
-    pub fn downward<'a>(&'a self, output: &'a Output, level: Level) -> impl Iterator<Item = &'a Pinned> {
+    pub fn downward<'a>(
+        &'a self,
+        output: &'a Output,
+        level: LayerDepth,
+    ) -> impl Iterator<Item = &'a ShellLayerSurface> {
         self.shown().rev().filter(move |pinned| pinned.level() == level && *pinned.output() == *output)
     }
 
     /// Whether no mapped layer surface is on `output`.
-    pub fn is_bare(&self, output: &Output) -> bool {
+    pub fn has_no_surfaces(&self, output: &Output) -> bool {
         !self.shown().any(|pinned| pinned.output() == output)
     }
 
     /// Outputs with layer surfaces; an output with several surfaces is repeated.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &Output> {
-        self.shown().map(Pinned::output)
+        self.shown().map(ShellLayerSurface::output)
     }
 
-    pub(super) fn of_root(&self, surface: &WlSurface) -> Option<&Pinned> {
+    pub(super) fn of_root(&self, surface: &WlSurface) -> Option<&ShellLayerSurface> {
         self.list.iter().find(|pinned| pinned.surface() == surface)
     }
 
-    pub(super) fn of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut Pinned> {
+    pub(super) fn of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut ShellLayerSurface> {
         self.list.iter_mut().find(|pinned| pinned.surface() == surface)
     }
 
@@ -94,7 +98,7 @@ impl Layers {
     }
 
     /// Surfaces whose layer surface object is destroyed.
-    pub(super) fn gone(&self) -> Vec<WlSurface> {
+    pub(super) fn destroyed_surfaces(&self) -> Vec<WlSurface> {
         self.list.iter().filter(|pinned| !pinned.is_alive()).map(|pinned| pinned.surface().clone()).collect()
     }
 }
@@ -113,21 +117,22 @@ impl Shell {
     }
 
     /// The layer surface that `surface` belongs to, as its root, as a subsurface, or inside one of its popups.
-    pub fn pinned_of(&self, surface: &WlSurface) -> Option<&Pinned> {
+    pub fn pinned_of(&self, surface: &WlSurface) -> Option<&ShellLayerSurface> {
         self.layers.of_root(&self.outermost(surface)?)
     }
 
     /// The surface in the layers above windows that takes input at `point` (global logical coordinates), and its
     /// origin.
     pub fn hit_above(&self, point: Point<f64, Logical>, output: &Output) -> Option<(WlSurface, Point<f64, Logical>)> {
-        let all = |_: &&Pinned| true;
-        self.hit_level(point, output, Level::Overlay, all).or_else(|| {
+        let all = |_: &&ShellLayerSurface| true;
+        self.hit_level(point, output, LayerDepth::Overlay, all).or_else(|| {
             if !self.overlays.overview.is_on() && self.is_covered(output) {
-                return self.hit_level(point, output, Level::Top, |pinned| self.layers.rises(pinned));
+                return self
+                    .hit_level(point, output, LayerDepth::Top, |pinned| self.layers.is_above_fullscreen(pinned));
             }
-            self.hit_level(point, output, Level::Top, all)
-                .or_else(|| self.hit_popups(point, output, Level::Bottom, all))
-                .or_else(|| self.hit_popups(point, output, Level::Background, all))
+            self.hit_level(point, output, LayerDepth::Top, all)
+                .or_else(|| self.hit_popups(point, output, LayerDepth::Bottom, all))
+                .or_else(|| self.hit_popups(point, output, LayerDepth::Background, all))
         })
     }
 
@@ -138,15 +143,19 @@ impl Shell {
         output: &Output,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
         let in_level = |level| self.hit_surfaces(point, output, level, |_| true);
-        if self.is_covered(output) { None } else { in_level(Level::Bottom).or_else(|| in_level(Level::Background)) }
+        if self.is_covered(output) {
+            None
+        } else {
+            in_level(LayerDepth::Bottom).or_else(|| in_level(LayerDepth::Background))
+        }
     }
 
     fn hit_level(
         &self,
         point: Point<f64, Logical>,
         output: &Output,
-        level: Level,
-        these: impl Fn(&&Pinned) -> bool + Copy,
+        level: LayerDepth,
+        these: impl Fn(&&ShellLayerSurface) -> bool + Copy,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
         self.hit_popups(point, output, level, these).or_else(|| self.hit_surfaces(point, output, level, these))
     }
@@ -155,8 +164,8 @@ impl Shell {
         &self,
         point: Point<f64, Logical>,
         output: &Output,
-        level: Level,
-        these: impl Fn(&&Pinned) -> bool,
+        level: LayerDepth,
+        these: impl Fn(&&ShellLayerSurface) -> bool,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
         let pinned = self.layers.downward(output, level).filter(these);
         let mut popups = pinned.flat_map(|pinned| self.popups_of_layer(pinned));
@@ -167,8 +176,8 @@ impl Shell {
         &self,
         point: Point<f64, Logical>,
         output: &Output,
-        level: Level,
-        these: impl Fn(&&Pinned) -> bool,
+        level: LayerDepth,
+        these: impl Fn(&&ShellLayerSurface) -> bool,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
         let mut pinned = self.layers.downward(output, level).filter(these);
         pinned.find_map(|pinned| hit::hit_tree_at(pinned.surface(), pinned.rect().loc.to_f64(), point))
@@ -182,7 +191,7 @@ pub fn new_surface(
     surface: LayerSurface,
     output: Option<Output>,
     namespace: String,
-    look: LayerLook,
+    look: LayerAppearance,
 ) {
     let output = match output {
         Some(output) => Some(output).filter(|output| state.outputs().any(|known| known == output)),
@@ -190,7 +199,7 @@ pub fn new_surface(
     };
     match output {
         Some(output) => {
-            state.shell.layers.list.push(Pinned::new(surface, output, namespace, look));
+            state.shell.layers.list.push(ShellLayerSurface::new(surface, output, namespace, look));
         }
         None => surface.send_close(),
     }
@@ -198,7 +207,7 @@ pub fn new_surface(
 
 /// The output of the focused window, or else the output at the pointer.
 fn used_output(state: &State) -> Option<Output> {
-    let name = spaces::current_screen(state).and_then(|screen| state.shell.workspaces.name(screen));
+    let name = workspace_actions::current_screen(state).and_then(|screen| state.shell.workspaces.name(screen));
     let named = name.and_then(|name| state.outputs().find(|output| output.name() == name)).cloned();
     named.or_else(|| Some(state.usable_area(Some(state.pointer_position()))?.0))
 }
@@ -211,9 +220,9 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let Some(pinned) = state.shell.layers.of_root_mut(root).filter(|pinned| !pinned.is_closed()) else { return };
     let (before, is_first) = (pinned.state(), is_root && !pinned.is_configured());
     if is_root {
-        pinned.wish(Wish::from(&said), said.keyboard_interactivity);
+        pinned.set_placement(LayerPlacement::from(&said), said.keyboard_interactivity);
     }
-    pinned.take_answer(acknowledged);
+    pinned.apply_acknowledged(acknowledged);
     let was_shown = pinned.set_shown(has_content);
     let is_changed = before != pinned.state();
     let (output, is_shown) = (pinned.output().clone(), pinned.is_shown());
@@ -222,34 +231,34 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     }
     if let Some(pinned) = state.shell.layers.of_root_mut(root) {
         if is_first {
-            pinned.begin();
+            pinned.start_configure();
         }
         pinned.send_wanted();
     }
     match (was_shown, is_shown) {
         (true, false) => unmapped(state, root),
-        (false, true) => keyboard::appeared(state, root),
+        (false, true) => keyboard::mapped(state, root),
         _ if is_changed => state.update_keyboard(),
         _ => {}
     }
-    visit::update_layer(state, root);
+    surface_outputs::update_layer(state, root);
     if is_changed {
-        state.need_all();
+        state.schedule_repaint_all();
     }
 }
 
 /// Places all layer surfaces of an output. If the usable area changes, windows are refitted in the same frame.
 fn arrange(state: &mut State, output: &Output) {
     let layers = &mut state.shell.layers;
-    let mut mine: Vec<&mut Pinned> = layers.list.iter_mut().filter(|pinned| pinned.is_on(output)).collect();
-    let wishes: Vec<_> = mine.iter().map(|pinned| (*pinned.wished(), pinned.is_shown())).collect();
-    let Placed { places, usable } = placing::arrange(geometry(output), &wishes);
-    let moved = mine.iter_mut().zip(places).fold(false, |moved, (pinned, place)| pinned.put(place) | moved);
+    let mut mine: Vec<&mut ShellLayerSurface> = layers.list.iter_mut().filter(|pinned| pinned.is_on(output)).collect();
+    let wishes: Vec<_> = mine.iter().map(|pinned| (*pinned.placement(), pinned.is_shown())).collect();
+    let LayerArrangement { places, usable } = layer_arrange::arrange(geometry(output), &wishes);
+    let moved = mine.iter_mut().zip(places).fold(false, |moved, (pinned, place)| pinned.set_place(place) | moved);
     if layers.set_usable(output, usable) {
         refitting::refit(state);
     }
     if moved {
-        state.need_all();
+        state.schedule_repaint_all();
     }
 }
 
@@ -257,11 +266,11 @@ fn arrange(state: &mut State, output: &Output) {
 fn unmapped(state: &mut State, root: &WlSurface) {
     popup::dismiss_of(state, root);
     let layers = &mut state.shell.layers;
-    layers.chosen.take_if(|chosen| chosen == root);
+    layers.keyboard_choice.take_if(|chosen| chosen == root);
     layers.pressed.take_if(|pressed| pressed == root);
-    layers.covering.forget(root);
+    layers.covered.forget(root);
     state.focus_lost(root);
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 /// Called when the layer surface object or its surface is destroyed.
@@ -269,7 +278,7 @@ pub fn destroyed(state: &mut State, root: &WlSurface) {
     let Some(index) = state.shell.layers.list.iter().position(|pinned| pinned.surface() == root) else { return };
     let pinned = state.shell.layers.list.remove(index);
     unmapped(state, root);
-    visit::leave_layer(root, pinned.output());
+    surface_outputs::send_leave(root, pinned.output());
     arrange(state, pinned.output());
 }
 
@@ -292,5 +301,5 @@ pub(super) fn outputs_changed(state: &mut State) {
         }
     }
     let roots: Vec<WlSurface> = state.shell.layers.shown().map(|pinned| pinned.surface().clone()).collect();
-    roots.iter().for_each(|root| visit::update_layer(state, root));
+    roots.iter().for_each(|root| surface_outputs::update_layer(state, root));
 }

@@ -1,41 +1,43 @@
 //! A column of tiled windows, stacked as rows or shown as tabs.
 
-use super::op::{Area, Back, Display, Height, Limits, Rect, Span, Width};
-use super::share;
+use super::divide;
+use super::op::{
+    ColumnDisplay, ColumnSpan, ColumnWidth, LayoutArea, LayoutRect, MinimumSize, RestorePosition, RowHeight,
+};
 use crate::shell::WindowId;
-use crate::shell::workspaces::Screen;
+use crate::shell::workspaces::ScreenId;
 
 /// Limit, in physical pixels, on the minimum width that windows give their column, so that the sum of a hundred
 /// thousand columns fits an `i32`.
 pub(super) const WIDEST: i32 = 16_384;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tile {
+pub(super) struct LayoutTile {
     pub window: WindowId,
-    pub limits: Limits,
-    pub height: Height,
+    pub limits: MinimumSize,
+    pub height: RowHeight,
     /// Width of its last column in which it was alone, restored when it gets a column again.
-    pub alone: Width,
+    pub own_column_width: ColumnWidth,
     /// Its last floating rectangle.
-    pub floated: Option<Rect>,
+    pub last_floating: Option<LayoutRect>,
     /// Its place among the columns when it stops floating.
-    pub unfloat: Option<Back>,
+    pub position_before_floating: Option<RestorePosition>,
     /// Its place when it leaves fullscreen.
-    pub unfill: Option<Back>,
+    pub position_before_fullscreen: Option<RestorePosition>,
     /// The unplugged screen that it belongs to, if it is only a guest here.
-    pub guest_of: Option<Screen>,
+    pub guest_of: Option<ScreenId>,
 }
 
-impl Tile {
-    pub fn new(window: WindowId, limits: Limits) -> Self {
-        Tile {
+impl LayoutTile {
+    pub fn new(window: WindowId, limits: MinimumSize) -> Self {
+        LayoutTile {
             window,
             limits,
-            height: Height::Weight(1),
-            alone: Width::HALF,
-            floated: None,
-            unfloat: None,
-            unfill: None,
+            height: RowHeight::Weight(1),
+            own_column_width: ColumnWidth::HALF,
+            last_floating: None,
+            position_before_floating: None,
+            position_before_fullscreen: None,
             guest_of: None,
         }
     }
@@ -43,22 +45,22 @@ impl Tile {
 
 /// Rows or tabs. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Column {
-    pub width: Width,
-    pub span: Span,
-    pub display: Display,
+pub(super) struct TiledColumn {
+    pub width: ColumnWidth,
+    pub span: ColumnSpan,
+    pub display: ColumnDisplay,
     /// Covers the whole output, bars included, with a single row. `span` keeps the previous state.
     pub is_fullscreen: bool,
-    pub rows: Vec<Tile>,
+    pub rows: Vec<LayoutTile>,
     pub active: usize,
 }
 
-impl Column {
-    pub fn of(tile: Tile) -> Self {
-        Column {
-            width: tile.alone,
-            span: Span::Plain,
-            display: Display::Stacked,
+impl TiledColumn {
+    pub fn of(tile: LayoutTile) -> Self {
+        TiledColumn {
+            width: tile.own_column_width,
+            span: ColumnSpan::Plain,
+            display: ColumnDisplay::Stacked,
             is_fullscreen: false,
             rows: vec![tile],
             active: 0,
@@ -74,85 +76,85 @@ impl Column {
     }
 
     /// Its width in physical pixels.
-    pub fn width(&self, area: &Area) -> i32 {
+    pub fn width(&self, area: &LayoutArea) -> i32 {
         let (room, gap) = (area.usable.size.w, area.gap());
         let wanted = match (self.is_fullscreen, self.span, self.width) {
             (true, ..) => return area.full.size.w,
-            (_, Span::Maximised, _) => room,
-            (_, Span::FullWidth, _) => room - 2 * gap,
+            (_, ColumnSpan::Maximised, _) => room,
+            (_, ColumnSpan::FullWidth, _) => room - 2 * gap,
             _ if area.is_narrow() => room - 2 * gap,
-            (_, _, Width::Share(part)) => {
-                let share = i64::from(room - gap) * i64::from(part.min(share::WHOLE)) / i64::from(share::WHOLE);
+            (_, _, ColumnWidth::Share(part)) => {
+                let share = i64::from(room - gap) * i64::from(part.min(divide::WHOLE)) / i64::from(divide::WHOLE);
                 share as i32 - gap
             }
-            (_, _, Width::Pixels(width)) => area.physical(width).min(room),
+            (_, _, ColumnWidth::Pixels(width)) => area.physical(width).min(room),
         };
         let least = self.rows.iter().map(|tile| area.physical(tile.limits.width)).max().unwrap_or(0);
         wanted.max(least.min(WIDEST)).max(1)
     }
 
     /// Gap on both sides of the column, in physical pixels.
-    pub fn margin(&self, area: &Area) -> i32 {
-        if self.is_fullscreen || self.span == Span::Maximised { 0 } else { area.gap() }
+    pub fn margin(&self, area: &LayoutArea) -> i32 {
+        if self.is_fullscreen || self.span == ColumnSpan::Maximised { 0 } else { area.gap() }
     }
 
     /// Whether it shows one row at a time: because the user asked for tabs, or because the rows do not fit below each
     /// other.
-    pub fn is_tabbed(&self, area: &Area) -> bool {
+    pub fn is_tabbed(&self, area: &LayoutArea) -> bool {
         let (gap, room) = self.gap_and_room(area);
-        let least = |tile: &Tile| i64::from(area.physical(tile.limits.height).max(1) + gap);
-        self.display == Display::Tabbed || self.rows.iter().map(least).sum::<i64>() > i64::from(room + gap)
+        let least = |tile: &LayoutTile| i64::from(area.physical(tile.limits.height).max(1) + gap);
+        self.display == ColumnDisplay::Tabbed || self.rows.iter().map(least).sum::<i64>() > i64::from(room + gap)
     }
 
     /// Height of its tab titles, in physical pixels; 0 without tabs.
-    pub fn titles(&self, area: &Area) -> i32 {
+    pub fn titles(&self, area: &LayoutArea) -> i32 {
         let has_titles = self.rows.len() > 1 && !self.is_fullscreen && self.is_tabbed(area);
         let (_, room) = self.gap_and_room(area);
         if has_titles { area.physical(area.titles).min(room - 1).max(0) } else { 0 }
     }
 
     /// Gap between rows, and height for all rows including the gaps, in physical pixels.
-    fn gap_and_room(&self, area: &Area) -> (i32, i32) {
+    fn gap_and_room(&self, area: &LayoutArea) -> (i32, i32) {
         (area.gap(), area.usable.size.h - 2 * self.margin(area))
     }
 
     /// Rectangles of the rows, from top to bottom, if the column's left edge is at `x`; in physical pixels.
-    pub fn rectangles(&self, x: i32, area: &Area) -> Vec<Rect> {
+    pub fn rectangles(&self, x: i32, area: &LayoutArea) -> Vec<LayoutRect> {
         let width = self.width(area);
         if self.is_fullscreen {
-            return vec![Rect::new((x, area.full.loc.y).into(), area.full.size); self.rows.len()];
+            return vec![LayoutRect::new((x, area.full.loc.y).into(), area.full.size); self.rows.len()];
         }
         let (gap, room) = self.gap_and_room(area);
         let top = area.usable.loc.y + self.margin(area);
-        let least = |tile: &Tile| area.physical(tile.limits.height).max(1);
+        let least = |tile: &LayoutTile| area.physical(tile.limits.height).max(1);
         if self.is_tabbed(area) {
             let (top, room) = (top + self.titles(area), room - self.titles(area));
-            let rect = |tile| Rect::new((x, top).into(), (width, room.max(least(tile))).into());
+            let rect = |tile| LayoutRect::new((x, top).into(), (width, room.max(least(tile))).into());
             return self.rows.iter().map(rect).collect();
         }
         let rows: Vec<_> = self.rows.iter().map(|tile| (self.height_of(tile, area), least(tile))).collect();
         let mut y = top;
         let place = |height| {
-            let rect = Rect::new((x, y).into(), (width, height).into());
+            let rect = LayoutRect::new((x, y).into(), (width, height).into());
             y += height + gap;
             rect
         };
-        share::divide(room - gap * (rows.len() as i32 - 1), &rows).into_iter().map(place).collect()
+        divide::divide(room - gap * (rows.len() as i32 - 1), &rows).into_iter().map(place).collect()
     }
 
-    fn height_of(&self, tile: &Tile, area: &Area) -> share::Part {
+    fn height_of(&self, tile: &LayoutTile, area: &LayoutArea) -> divide::PartLength {
         match tile.height {
-            Height::Pixels(height) if self.rows.len() > 1 => share::Part::Fixed(area.physical(height)),
-            Height::Weight(weight) => share::Part::Weight(weight.max(1)),
-            Height::Pixels(_) => share::Part::Weight(1),
+            RowHeight::Pixels(height) if self.rows.len() > 1 => divide::PartLength::Fixed(area.physical(height)),
+            RowHeight::Weight(weight) => divide::PartLength::Weight(weight.max(1)),
+            RowHeight::Pixels(_) => divide::PartLength::Weight(1),
         }
     }
 
     /// Sets the height of the active row. Only one row of a column can have a height in pixels.
-    pub fn set_height(&mut self, height: Height) {
-        if matches!(height, Height::Pixels(_)) {
-            for tile in self.rows.iter_mut().filter(|tile| matches!(tile.height, Height::Pixels(_))) {
-                tile.height = Height::Weight(1);
+    pub fn set_height(&mut self, height: RowHeight) {
+        if matches!(height, RowHeight::Pixels(_)) {
+            for tile in self.rows.iter_mut().filter(|tile| matches!(tile.height, RowHeight::Pixels(_))) {
+                tile.height = RowHeight::Weight(1);
             }
         }
         if let Some(tile) = self.rows.get_mut(self.active) {
@@ -161,10 +163,10 @@ impl Column {
     }
 
     /// Removes a row. The active row stays active; if it was the removed row, a neighbour becomes active.
-    pub fn take(&mut self, index: usize) -> Tile {
+    pub fn take(&mut self, index: usize) -> LayoutTile {
         let mut tile = self.rows.remove(index);
         if self.rows.is_empty() {
-            tile.alone = self.width;
+            tile.own_column_width = self.width;
         }
         if self.active > index || self.active == self.rows.len() {
             self.active = self.active.saturating_sub(1);
@@ -173,12 +175,12 @@ impl Column {
     }
 
     /// Inserts a row, which becomes the active row.
-    pub fn insert(&mut self, index: usize, tile: Tile) {
+    pub fn insert(&mut self, index: usize, tile: LayoutTile) {
         let index = index.min(self.rows.len());
-        let has_pixels = self.rows.iter().any(|tile| matches!(tile.height, Height::Pixels(_)));
+        let has_pixels = self.rows.iter().any(|tile| matches!(tile.height, RowHeight::Pixels(_)));
         let height =
-            if has_pixels && matches!(tile.height, Height::Pixels(_)) { Height::Weight(1) } else { tile.height };
-        self.rows.insert(index, Tile { height, ..tile });
+            if has_pixels && matches!(tile.height, RowHeight::Pixels(_)) { RowHeight::Weight(1) } else { tile.height };
+        self.rows.insert(index, LayoutTile { height, ..tile });
         self.active = index;
     }
 }

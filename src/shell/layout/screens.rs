@@ -10,51 +10,51 @@
 //!   DP-2    [c|d] (kept as it was)                                    [c|d]
 //! ```
 
-use super::Layout;
-use super::column::{Column, Tile};
-use super::op::{Area, Opening, Rect};
-use super::workspace::Workspace;
+use super::TilingLayout;
+use super::column::{LayoutTile, TiledColumn};
+use super::op::{LayoutArea, LayoutRect, WindowOpening};
+use super::workspace::LayoutWorkspace;
 use crate::shell::WindowId;
-use crate::shell::workspaces::{Number, Screen};
+use crate::shell::workspaces::{ScreenId, WorkspaceNumber};
 
 /// Number of workspaces per screen.
-const WORKSPACES: usize = Number::LAST.get() as usize;
+const WORKSPACES: usize = WorkspaceNumber::LAST.get() as usize;
 
 /// A screen that is or was plugged in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ScreenState {
-    pub screen: Screen,
-    pub area: Area,
+    pub screen: ScreenId,
+    pub area: LayoutArea,
     pub is_connected: bool,
-    pub active: Number,
-    workspaces: [Workspace; WORKSPACES],
+    pub active: WorkspaceNumber,
+    workspaces: [LayoutWorkspace; WORKSPACES],
 }
 
 impl ScreenState {
-    pub fn new(screen: Screen, area: Area) -> Self {
-        let workspaces = std::array::from_fn(|_| Workspace::default());
-        ScreenState { screen, area, is_connected: false, active: Number::FIRST, workspaces }
+    pub fn new(screen: ScreenId, area: LayoutArea) -> Self {
+        let workspaces = std::array::from_fn(|_| LayoutWorkspace::default());
+        ScreenState { screen, area, is_connected: false, active: WorkspaceNumber::FIRST, workspaces }
     }
 
-    pub fn workspace(&self, number: Number) -> &Workspace {
+    pub fn workspace(&self, number: WorkspaceNumber) -> &LayoutWorkspace {
         &self.workspaces[usize::from(number.get()) - 1]
     }
 
-    pub fn workspace_mut(&mut self, number: Number) -> (&mut Workspace, &Area) {
+    pub fn workspace_mut(&mut self, number: WorkspaceNumber) -> (&mut LayoutWorkspace, &LayoutArea) {
         (&mut self.workspaces[usize::from(number.get()) - 1], &self.area)
     }
 
-    pub fn workspaces(&self) -> &[Workspace] {
+    pub fn workspaces(&self) -> &[LayoutWorkspace] {
         &self.workspaces
     }
 
     /// All workspaces, and the area of the screen.
-    pub fn each(&mut self) -> (impl Iterator<Item = &mut Workspace>, &Area) {
+    pub fn each(&mut self) -> (impl Iterator<Item = &mut LayoutWorkspace>, &LayoutArea) {
         (self.workspaces.iter_mut(), &self.area)
     }
 
     /// Removes a window from this screen.
-    pub fn close(&mut self, window: WindowId) -> Option<Tile> {
+    pub fn close(&mut self, window: WindowId) -> Option<LayoutTile> {
         let (workspaces, area) = self.each();
         let mut found = None;
         for workspace in workspaces {
@@ -64,9 +64,9 @@ impl ScreenState {
     }
 }
 
-impl Layout {
-    pub(super) fn connect(&mut self, screen: Screen, area: Area) {
-        let area = area.sane();
+impl TilingLayout {
+    pub(super) fn connect(&mut self, screen: ScreenId, area: LayoutArea) {
+        let area = area.sanitised();
         match self.screens.iter_mut().find(|known| known.screen == screen) {
             Some(known) if known.is_connected => return self.resize(screen, area),
             Some(known) => known.is_connected = true,
@@ -75,14 +75,14 @@ impl Layout {
             }
         }
         self.resize(screen, area);
-        self.send_home(screen);
+        self.remove_guests(screen);
         if !self.is_connected(self.focused) {
             self.focused = screen;
         }
-        self.host_all();
+        self.show_guests();
     }
 
-    pub(super) fn disconnect(&mut self, screen: Screen) {
+    pub(super) fn disconnect(&mut self, screen: ScreenId) {
         let Some(known) = self.screens.iter_mut().find(|known| known.screen == screen && known.is_connected) else {
             return;
         };
@@ -97,12 +97,12 @@ impl Layout {
         if self.focused == screen {
             self.focused = host;
         }
-        self.host_all();
+        self.show_guests();
     }
 
-    pub(super) fn resize(&mut self, screen: Screen, area: Area) {
+    pub(super) fn resize(&mut self, screen: ScreenId, area: LayoutArea) {
         if let Some(known) = self.state_mut(screen) {
-            known.area = area.sane();
+            known.area = area.sanitised();
             let (workspaces, area) = known.each();
             workspaces.for_each(|workspace| workspace.settle(area));
         }
@@ -110,7 +110,7 @@ impl Layout {
 
     /// Removes guests whose home screen `home` is back from the other screens. A window that was sent elsewhere is no
     /// guest, so it stays.
-    fn send_home(&mut self, home: Screen) {
+    fn remove_guests(&mut self, home: ScreenId) {
         for host in self.screens.iter_mut().filter(|host| host.screen != home) {
             let leaving: Vec<_> = guests(host, |of| of == home).collect();
             for window in leaving {
@@ -120,11 +120,11 @@ impl Layout {
     }
 
     /// Shows the windows of unplugged screens on the first connected screen, unless they are shown already.
-    fn host_all(&mut self) {
+    fn show_guests(&mut self) {
         let Some(host) = self.screens.iter().position(|screen| screen.is_connected) else { return };
         let mut arriving = Vec::new();
         for gone in self.screens.iter().filter(|screen| !screen.is_connected) {
-            for number in Number::all() {
+            for number in WorkspaceNumber::all() {
                 arriving.extend(gone.workspace(number).tiles().map(|tile| (number, gone.screen, tile.window)));
             }
         }
@@ -137,20 +137,25 @@ impl Layout {
                 None => (gone.workspace(number).tiles().find(|tile| tile.window == window).cloned(), None),
             };
             let Some(tile) = tile else { continue };
-            let guest = Tile { guest_of: tile.guest_of.or(Some(home)), unfloat: None, unfill: None, ..tile };
+            let guest = LayoutTile {
+                guest_of: tile.guest_of.or(Some(home)),
+                position_before_floating: None,
+                position_before_fullscreen: None,
+                ..tile
+            };
             let (workspace, area) = self.screens[host].workspace_mut(number);
-            workspace.arrive(guest, rect, area);
+            workspace.add_at_end(guest, rect, area);
         }
     }
 }
 
-impl Workspace {
+impl LayoutWorkspace {
     /// Adds a window at the end without giving it the focus.
-    pub(super) fn arrive(&mut self, tile: Tile, rect: Option<Rect>, area: &Area) {
+    pub(super) fn add_at_end(&mut self, tile: LayoutTile, rect: Option<LayoutRect>, area: &LayoutArea) {
         match rect {
-            Some(_) => self.open(tile, Opening { place: None, floating: rect, focused: false, back: None }, area),
+            Some(_) => self.open(tile, WindowOpening { place: None, floating: rect, focused: false, back: None }, area),
             None => {
-                self.strip.insert(usize::MAX, Column::of(tile), area);
+                self.strip.insert(usize::MAX, TiledColumn::of(tile), area);
                 self.settle(area);
             }
         }
@@ -158,8 +163,8 @@ impl Workspace {
 }
 
 /// Guests on a screen whose home screen satisfies `of`.
-fn guests(screen: &ScreenState, of: impl Fn(Screen) -> bool) -> impl Iterator<Item = WindowId> {
-    let tiles = screen.workspaces().iter().flat_map(Workspace::tiles);
+fn guests(screen: &ScreenState, of: impl Fn(ScreenId) -> bool) -> impl Iterator<Item = WindowId> {
+    let tiles = screen.workspaces().iter().flat_map(LayoutWorkspace::tiles);
     tiles.filter(move |tile| tile.guest_of.is_some_and(&of)).map(|tile| tile.window)
 }
 

@@ -11,14 +11,14 @@
 //! columns are hidden. If a column opens or closes to the left, the view scrolls along, so that visible columns stay in
 //! place.
 
-use super::column::{Column, Tile};
-use super::op::{Area, Rect, Side};
+use super::column::{LayoutTile, TiledColumn};
+use super::op::{HorizontalSide, LayoutArea, LayoutRect};
 use crate::shell::WindowId;
 
 /// Columns and scroll position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Strip {
-    pub columns: Vec<Column>,
+pub(super) struct ColumnStrip {
+    pub columns: Vec<TiledColumn>,
     /// Index of the column that has the focus when the strip has it.
     pub active: usize,
     /// Scroll position: distance from the left edge of the first column to the left edge of the usable area, in
@@ -28,7 +28,7 @@ pub(super) struct Strip {
 
 /// Scroll position of a strip, and its range, in physical pixels from the left edge of the first column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct StripScroll {
     /// Current position of the usable area's left edge.
     pub at: i32,
     /// The furthest position to the left.
@@ -39,26 +39,26 @@ pub struct Seen {
 
 /// Position of a window in a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct At {
+pub(super) struct TilePosition {
     pub column: usize,
     pub row: usize,
 }
 
-impl Strip {
-    pub fn find(&self, window: WindowId) -> Option<At> {
-        let found = |(column, it): (usize, &Column)| it.index_of(window).map(|row| At { column, row });
+impl ColumnStrip {
+    pub fn find(&self, window: WindowId) -> Option<TilePosition> {
+        let found = |(column, it): (usize, &TiledColumn)| it.index_of(window).map(|row| TilePosition { column, row });
         self.columns.iter().enumerate().find_map(found)
     }
 
-    pub fn tiles(&self) -> impl Iterator<Item = &Tile> {
+    pub fn tiles(&self) -> impl Iterator<Item = &LayoutTile> {
         self.columns.iter().flat_map(|column| &column.rows)
     }
 
-    pub fn tiles_mut(&mut self) -> impl Iterator<Item = &mut Tile> {
+    pub fn tiles_mut(&mut self) -> impl Iterator<Item = &mut LayoutTile> {
         self.columns.iter_mut().flat_map(|column| &mut column.rows)
     }
 
-    pub fn active_column(&mut self) -> Option<&mut Column> {
+    pub fn active_column(&mut self) -> Option<&mut TiledColumn> {
         self.columns.get_mut(self.active)
     }
 
@@ -72,20 +72,20 @@ impl Strip {
     }
 
     /// Index of the neighbour of a column on that side.
-    pub fn beside(&self, column: usize, side: Side) -> Option<usize> {
+    pub fn beside(&self, column: usize, side: HorizontalSide) -> Option<usize> {
         match side {
-            Side::Left => column.checked_sub(1),
-            Side::Right => Some(column + 1).filter(|next| *next < self.columns.len()),
+            HorizontalSide::Left => column.checked_sub(1),
+            HorizontalSide::Right => Some(column + 1).filter(|next| *next < self.columns.len()),
         }
     }
 
-    pub fn focus(&mut self, at: At) {
+    pub fn focus(&mut self, at: TilePosition) {
         self.active = at.column;
         self.columns[at.column].active = at.row;
     }
 
     /// Inserts a column. Visible columns stay in place, and the active column stays active, unless the strip was empty.
-    pub fn insert(&mut self, index: usize, column: Column, area: &Area) {
+    pub fn insert(&mut self, index: usize, column: TiledColumn, area: &LayoutArea) {
         let index = index.min(self.columns.len());
         if index <= self.active && !self.columns.is_empty() {
             self.active += 1;
@@ -96,7 +96,7 @@ impl Strip {
 
     /// Removes a row, and its column if that is empty then. Visible columns stay in place. If the active column is
     /// removed, the column right of it becomes active, or the last column.
-    pub fn take(&mut self, at: At, area: &Area) -> Tile {
+    pub fn take(&mut self, at: TilePosition, area: &LayoutArea) -> LayoutTile {
         let before = self.columns[at.column].width(area) + area.gap();
         let tile = self.columns[at.column].take(at.row);
         let is_gone = self.columns[at.column].rows.is_empty();
@@ -113,23 +113,23 @@ impl Strip {
     }
 
     /// Distance of a column's left edge from that of the first column, in physical pixels.
-    pub fn left(&self, column: usize, area: &Area) -> i32 {
+    pub fn left(&self, column: usize, area: &LayoutArea) -> i32 {
         self.columns[..column].iter().map(|column| column.width(area) + area.gap()).sum()
     }
 
     /// Left edge of the first column on the screen.
-    pub fn origin(&self, area: &Area) -> i32 {
+    pub fn origin(&self, area: &LayoutArea) -> i32 {
         area.usable.loc.x - self.view
     }
 
     /// Rectangle of a window on the screen.
-    pub fn on_screen(&self, at: At, area: &Area) -> Rect {
+    pub fn on_screen(&self, at: TilePosition, area: &LayoutArea) -> LayoutRect {
         let left = self.origin(area) + self.left(at.column, area);
         self.columns[at.column].rectangles(left, area)[at.row]
     }
 
     /// Range of the scroll position in which no space is blank while columns are hidden; `None` without columns.
-    pub fn range(&self, area: &Area) -> Option<(i32, i32)> {
+    pub fn range(&self, area: &LayoutArea) -> Option<(i32, i32)> {
         let (first, last) = (self.columns.first()?, self.columns.last()?);
         let end = self.left(self.columns.len() - 1, area) + last.width(area) + last.margin(area);
         let start = -first.margin(area);
@@ -138,7 +138,7 @@ impl Strip {
 
     /// Scrolls to `wanted`, snapped to the nearest position at which a column, with its margin, touches an edge of the
     /// screen. If more of another column is visible than of the active column, the other column becomes active.
-    pub fn look(&mut self, wanted: i32, area: &Area) {
+    pub fn scroll_to(&mut self, wanted: i32, area: &LayoutArea) {
         let Some((least, most)) = self.range(area) else { return };
         let room = area.usable.size.w;
         let mut columns: Vec<(i32, i32)> = Vec::with_capacity(self.columns.len());
@@ -169,7 +169,7 @@ impl Strip {
     }
 
     /// Scrolls the view no further than necessary.
-    pub fn settle(&mut self, area: &Area) {
+    pub fn settle(&mut self, area: &LayoutArea) {
         let Some(((least, most), active)) = self.range(area).zip(self.columns.get(self.active)) else {
             self.view = 0;
             return;

@@ -1,21 +1,24 @@
 //! Invariants of the layout after every op, and pictures of the strip.
 
 mod invariants;
+mod inverse_ops;
 mod pictures;
-mod undone;
 
 use proptest::prelude::*;
 
-use super::column::{Column, Tile};
-use super::op::{Direction, Display, Height, Limits, Opening, Rect, Side, Span, Width};
-use super::strip::Strip;
-use super::{Area, Arranged, Layout, Op};
+use super::column::{LayoutTile, TiledColumn};
+use super::op::{
+    ColumnDisplay, ColumnSpan, ColumnWidth, Direction, HorizontalSide, LayoutRect, MinimumSize, RowHeight,
+    WindowOpening,
+};
+use super::strip::ColumnStrip;
+use super::{ArrangedWindow, LayoutArea, LayoutOp, TilingLayout};
 use crate::shell::WindowId;
-use crate::shell::workspaces::{Number, Place, Screen};
+use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
 
-const NOWHERE: Screen = Screen(0);
-const FIRST: Screen = Screen(1);
-const SECOND: Screen = Screen(2);
+const NOWHERE: ScreenId = ScreenId(0);
+const FIRST: ScreenId = ScreenId(1);
+const SECOND: ScreenId = ScreenId(2);
 
 /// Number of op sequences for the invariants (`MANY`) and for other properties; `PROPTEST_CASES` sets another number.
 const MANY: u32 = 10_000;
@@ -26,21 +29,21 @@ fn sequences(cases: u32) -> ProptestConfig {
     if std::env::var_os("PROPTEST_CASES").is_some() { default } else { ProptestConfig { cases, ..default } }
 }
 
-fn rect(x: i32, y: i32, w: i32, h: i32) -> Rect {
-    Rect::new((x, y).into(), (w, h).into())
+fn rect(x: i32, y: i32, w: i32, h: i32) -> LayoutRect {
+    LayoutRect::new((x, y).into(), (w, h).into())
 }
 
 /// A screen of 1000 × 600 with a bar of 30 at its top, and gaps of 10.
-fn area() -> Area {
-    Area { full: rect(0, 0, 1000, 600), usable: rect(0, 30, 1000, 570), scale: 120, gap: 10, titles: 20 }
+fn area() -> LayoutArea {
+    LayoutArea { full: rect(0, 0, 1000, 600), usable: rect(0, 30, 1000, 570), scale: 120, gap: 10, titles: 20 }
 }
 
-fn focus_of(layout: &Layout) -> Option<WindowId> {
+fn focus_of(layout: &TilingLayout) -> Option<WindowId> {
     layout.workspace(layout.focused_place())?.focus()
 }
 
-fn place(screen: Screen, number: u8) -> Place {
-    Place { screen, number: Number::try_from(number).unwrap() }
+fn place(screen: ScreenId, number: u8) -> WorkspaceId {
+    WorkspaceId { screen, number: WorkspaceNumber::try_from(number).unwrap() }
 }
 
 fn window(id: u32) -> WindowId {
@@ -48,25 +51,27 @@ fn window(id: u32) -> WindowId {
 }
 
 /// Opens a window as a column with the focus.
-const COLUMN: Opening = Opening { place: None, floating: None, focused: true, back: None };
+const COLUMN: WindowOpening = WindowOpening { place: None, floating: None, focused: true, back: None };
 
-fn opened(windows: std::ops::RangeInclusive<u32>) -> Layout {
-    let mut layout = Layout::new(NOWHERE);
-    layout.apply(&Op::Connect(FIRST, area()));
+fn opened(windows: std::ops::RangeInclusive<u32>) -> TilingLayout {
+    let mut layout = TilingLayout::new(NOWHERE);
+    layout.apply(&LayoutOp::Connect(FIRST, area()));
     for id in windows {
-        layout.apply(&Op::Open(window(id), Limits::default(), COLUMN));
+        layout.apply(&LayoutOp::Open(window(id), MinimumSize::default(), COLUMN));
     }
     layout
 }
 
-fn arranged(layout: &Layout, place: Place) -> Vec<Arranged> {
+fn arranged(layout: &TilingLayout, place: WorkspaceId) -> Vec<ArrangedWindow> {
     let mut all = Vec::new();
     layout.arrange(place, &mut all);
     all
 }
 
-fn all_places() -> impl Iterator<Item = Place> {
-    [NOWHERE, FIRST, SECOND].into_iter().flat_map(|screen| Number::all().map(move |number| Place { screen, number }))
+fn all_places() -> impl Iterator<Item = WorkspaceId> {
+    [NOWHERE, FIRST, SECOND]
+        .into_iter()
+        .flat_map(|screen| WorkspaceNumber::all().map(move |number| WorkspaceId { screen, number }))
 }
 
 // --- strategies
@@ -76,15 +81,15 @@ fn any_window() -> impl Strategy<Value = WindowId> {
     (1u32..9).prop_map(window)
 }
 
-fn any_screen() -> impl Strategy<Value = Screen> {
+fn any_screen() -> impl Strategy<Value = ScreenId> {
     prop_oneof![Just(FIRST), Just(SECOND)]
 }
 
-fn any_place() -> impl Strategy<Value = Place> {
+fn any_place() -> impl Strategy<Value = WorkspaceId> {
     (any_screen(), 1u8..4).prop_map(|(screen, number)| place(screen, number))
 }
 
-fn any_rect() -> impl Strategy<Value = Rect> {
+fn any_rect() -> impl Strategy<Value = LayoutRect> {
     prop_oneof![
         8 => (-500i32..1500, -300i32..900, 1i32..900, 1i32..700).prop_map(|(x, y, w, h)| rect(x, y, w, h)),
         1 => (any::<i32>(), any::<i32>(), any::<i32>(), any::<i32>())
@@ -92,10 +97,10 @@ fn any_rect() -> impl Strategy<Value = Rect> {
     ]
 }
 
-fn any_area() -> impl Strategy<Value = Area> {
+fn any_area() -> impl Strategy<Value = LayoutArea> {
     let sides = (1i32..3000, 1i32..2000, 0i32..100, 0i32..100);
     (sides, prop_oneof![Just(120u32), Just(180), Just(240), 1u32..2000], prop_oneof![Just(0), Just(10), -5i32..5000])
-        .prop_map(|((w, h, top, left), scale, gap)| Area {
+        .prop_map(|((w, h, top, left), scale, gap)| LayoutArea {
             full: rect(0, 0, w, h),
             usable: rect(left, top, (w - left).max(0), (h - top).max(0)),
             scale,
@@ -104,16 +109,16 @@ fn any_area() -> impl Strategy<Value = Area> {
         })
 }
 
-fn any_limits() -> impl Strategy<Value = Limits> {
+fn any_limits() -> impl Strategy<Value = MinimumSize> {
     prop_oneof![
-        3 => Just(Limits::default()),
-        2 => (0i32..600, 0i32..400).prop_map(|(width, height)| Limits { width, height }),
-        1 => (any::<i32>(), any::<i32>()).prop_map(|(width, height)| Limits { width, height }),
+        3 => Just(MinimumSize::default()),
+        2 => (0i32..600, 0i32..400).prop_map(|(width, height)| MinimumSize { width, height }),
+        1 => (any::<i32>(), any::<i32>()).prop_map(|(width, height)| MinimumSize { width, height }),
     ]
 }
 
-fn any_side() -> impl Strategy<Value = Side> {
-    prop_oneof![Just(Side::Left), Just(Side::Right)]
+fn any_side() -> impl Strategy<Value = HorizontalSide> {
+    prop_oneof![Just(HorizontalSide::Left), Just(HorizontalSide::Right)]
 }
 
 fn any_direction() -> impl Strategy<Value = Direction> {
@@ -127,51 +132,51 @@ fn any_direction() -> impl Strategy<Value = Direction> {
     ]
 }
 
-fn any_opening() -> impl Strategy<Value = Opening> {
+fn any_opening() -> impl Strategy<Value = WindowOpening> {
     (proptest::option::of(any_place()), proptest::option::weighted(0.25, any_rect()), any::<bool>())
-        .prop_map(|(place, floating, focused)| Opening { place, floating, focused, back: None })
+        .prop_map(|(place, floating, focused)| WindowOpening { place, floating, focused, back: None })
 }
 
-fn any_op() -> impl Strategy<Value = Op> {
-    let width = prop_oneof![(0u16..1500).prop_map(Width::Share), any::<i32>().prop_map(Width::Pixels)];
-    let height = prop_oneof![(0u16..9).prop_map(Height::Weight), (-10i32..900).prop_map(Height::Pixels)];
-    let span = prop_oneof![Just(Span::Plain), Just(Span::FullWidth), Just(Span::Maximised)];
+fn any_op() -> impl Strategy<Value = LayoutOp> {
+    let width = prop_oneof![(0u16..1500).prop_map(ColumnWidth::Share), any::<i32>().prop_map(ColumnWidth::Pixels)];
+    let height = prop_oneof![(0u16..9).prop_map(RowHeight::Weight), (-10i32..900).prop_map(RowHeight::Pixels)];
+    let span = prop_oneof![Just(ColumnSpan::Plain), Just(ColumnSpan::FullWidth), Just(ColumnSpan::Maximised)];
     prop_oneof![
-        1 => (any_screen(), any_area()).prop_map(|(screen, area)| Op::Connect(screen, area)),
-        1 => any_screen().prop_map(Op::Disconnect),
-        8 => (any_window(), any_limits(), any_opening()).prop_map(|(window, limits, opening)| Op::Open(window, limits, opening)),
-        3 => any_window().prop_map(Op::Close),
-        1 => (any_window(), any_limits()).prop_map(|(window, limits)| Op::Limit(window, limits)),
-        2 => any_window().prop_map(Op::Focus),
-        4 => any_direction().prop_map(Op::FocusTo),
-        1 => any_place().prop_map(Op::Show),
-        2 => (any_place(), prop_oneof![3 => -500i32..4000, 1 => any::<i32>()]).prop_map(|(place, view)| Op::Look(place, view)),
-        2 => (any_window(), any_place()).prop_map(|(window, place)| Op::Send(window, place)),
-        2 => (any_window(), any_place()).prop_map(|(window, place)| Op::SendColumn(window, place)),
-        2 => any_side().prop_map(Op::MoveColumn),
-        1 => Just(Op::MoveUp),
-        1 => Just(Op::MoveDown),
-        5 => any_side().prop_map(Op::Join),
-        1 => width.prop_map(Op::SetWidth),
-        1 => height.prop_map(Op::SetHeight),
-        1 => prop_oneof![Just(Display::Tabbed), Just(Display::Stacked)].prop_map(Op::SetDisplay),
-        1 => span.prop_map(Op::SetSpan),
-        2 => (any_window(), any::<bool>()).prop_map(|(window, on)| Op::SetFullscreen(window, on)),
+        1 => (any_screen(), any_area()).prop_map(|(screen, area)| LayoutOp::Connect(screen, area)),
+        1 => any_screen().prop_map(LayoutOp::Disconnect),
+        8 => (any_window(), any_limits(), any_opening()).prop_map(|(window, limits, opening)| LayoutOp::Open(window, limits, opening)),
+        3 => any_window().prop_map(LayoutOp::Close),
+        1 => (any_window(), any_limits()).prop_map(|(window, limits)| LayoutOp::SetMinimumSize(window, limits)),
+        2 => any_window().prop_map(LayoutOp::Focus),
+        4 => any_direction().prop_map(LayoutOp::FocusTo),
+        1 => any_place().prop_map(LayoutOp::Show),
+        2 => (any_place(), prop_oneof![3 => -500i32..4000, 1 => any::<i32>()]).prop_map(|(place, view)| LayoutOp::ScrollTo(place, view)),
+        2 => (any_window(), any_place()).prop_map(|(window, place)| LayoutOp::Send(window, place)),
+        2 => (any_window(), any_place()).prop_map(|(window, place)| LayoutOp::SendColumn(window, place)),
+        2 => any_side().prop_map(LayoutOp::MoveColumn),
+        1 => Just(LayoutOp::MoveUp),
+        1 => Just(LayoutOp::MoveDown),
+        5 => any_side().prop_map(LayoutOp::Join),
+        1 => width.prop_map(LayoutOp::SetWidth),
+        1 => height.prop_map(LayoutOp::SetHeight),
+        1 => prop_oneof![Just(ColumnDisplay::Tabbed), Just(ColumnDisplay::Stacked)].prop_map(LayoutOp::SetDisplay),
+        1 => span.prop_map(LayoutOp::SetSpan),
+        2 => (any_window(), any::<bool>()).prop_map(|(window, on)| LayoutOp::SetFullscreen(window, on)),
         2 => (any_window(), any::<bool>(), proptest::option::of(any_rect()))
-            .prop_map(|(window, on, rect)| Op::SetFloating(window, on, rect)),
-        1 => (any_window(), any_rect()).prop_map(|(window, rect)| Op::MoveFloating(window, rect)),
+            .prop_map(|(window, on, rect)| LayoutOp::SetFloating(window, on, rect)),
+        1 => (any_window(), any_rect()).prop_map(|(window, rect)| LayoutOp::MoveFloating(window, rect)),
     ]
 }
 
-fn any_ops() -> impl Strategy<Value = Vec<Op>> {
+fn any_ops() -> impl Strategy<Value = Vec<LayoutOp>> {
     proptest::collection::vec(any_op(), 0..40)
 }
 
 /// A layout after any sequence of ops.
-fn any_layout() -> impl Strategy<Value = Layout> {
+fn any_layout() -> impl Strategy<Value = TilingLayout> {
     any_ops().prop_map(|ops| {
-        let mut layout = Layout::new(NOWHERE);
-        layout.apply(&Op::Connect(FIRST, area()));
+        let mut layout = TilingLayout::new(NOWHERE);
+        layout.apply(&LayoutOp::Connect(FIRST, area()));
         ops.iter().for_each(|op| layout.apply(op));
         layout
     })
@@ -182,7 +187,7 @@ fn a_view_that_was_moved_comes_to_rest_at_the_nearest_column_and_one_that_is_see
     // Four columns, each half as wide as the screen; the last two are visible.
     let mut layout = opened(1..=4);
     let here = place(FIRST, 1);
-    let view = |layout: &Layout| layout.view(here).map(|seen| (seen.at, seen.least, seen.most)).unwrap();
+    let view = |layout: &TilingLayout| layout.view(here).map(|seen| (seen.at, seen.least, seen.most)).unwrap();
     let (last, least, most) = view(&layout);
     assert_eq!((last, least), (most, -10));
     let step = (most - least) / 2;
@@ -193,47 +198,48 @@ fn a_view_that_was_moved_comes_to_rest_at_the_nearest_column_and_one_that_is_see
         (i32::MIN, least, 2),
         (i32::MAX, last, 3),
     ] {
-        layout.apply(&Op::Look(here, wanted));
+        layout.apply(&LayoutOp::ScrollTo(here, wanted));
         assert_eq!((view(&layout).0, focus_of(&layout)), (rests, Some(window(focus))), "{wanted}");
     }
-    layout.apply(&Op::Look(place(FIRST, 2), 100));
+    layout.apply(&LayoutOp::ScrollTo(place(FIRST, 2), 100));
     assert_eq!(layout.view(place(FIRST, 2)), None);
 }
 
 #[test]
 fn on_a_narrow_screen_a_column_is_as_wide_as_it_and_on_a_wide_one_as_before() {
     let mut layout = opened(1..=2);
-    let widths =
-        |layout: &Layout| -> Vec<i32> { arranged(layout, place(FIRST, 1)).iter().map(|it| it.rect.size.w).collect() };
+    let widths = |layout: &TilingLayout| -> Vec<i32> {
+        arranged(layout, place(FIRST, 1)).iter().map(|it| it.rect.size.w).collect()
+    };
     assert_eq!(widths(&layout), [485, 485]);
     // A phone in portrait, then in landscape.
-    let phone = |w, h| Area { full: rect(0, 0, w, h), usable: rect(0, 0, w, h), scale: 240, gap: 4, titles: 20 };
-    layout.apply(&Op::Connect(FIRST, phone(720, 1440)));
+    let phone = |w, h| LayoutArea { full: rect(0, 0, w, h), usable: rect(0, 0, w, h), scale: 240, gap: 4, titles: 20 };
+    layout.apply(&LayoutOp::Connect(FIRST, phone(720, 1440)));
     assert_eq!(widths(&layout), [704, 704]);
     assert_eq!(arranged(&layout, place(FIRST, 1))[1].rect.loc.x, 8, "the one with the focus is seen");
-    layout.apply(&Op::Connect(FIRST, phone(1440, 720)));
+    layout.apply(&LayoutOp::Connect(FIRST, phone(1440, 720)));
     assert_eq!(widths(&layout), [708, 708]);
 }
 
 #[test]
 fn a_window_that_floats_for_the_first_time_is_smaller_and_then_as_it_was() {
     let mut layout = opened(1..=2);
-    layout.apply(&Op::SetFloating(window(2), true, None));
+    layout.apply(&LayoutOp::SetFloating(window(2), true, None));
     let floating =
-        |layout: &Layout| arranged(layout, place(FIRST, 1)).into_iter().find(|it| it.is_floating).unwrap().rect;
+        |layout: &TilingLayout| arranged(layout, place(FIRST, 1)).into_iter().find(|it| it.is_floating).unwrap().rect;
     let first = floating(&layout);
     assert_eq!((first.size.w, first.size.h), (363, 411));
-    layout.apply(&Op::MoveFloating(window(2), rect(5, 40, 300, 200)));
-    layout.apply(&Op::SetFloating(window(2), false, None));
-    layout.apply(&Op::SetFloating(window(2), true, None));
+    layout.apply(&LayoutOp::MoveFloating(window(2), rect(5, 40, 300, 200)));
+    layout.apply(&LayoutOp::SetFloating(window(2), false, None));
+    layout.apply(&LayoutOp::SetFloating(window(2), true, None));
     assert_eq!(floating(&layout), rect(5, 40, 300, 200));
 }
 
 #[test]
 fn many_columns_that_have_to_be_of_any_width_can_be_counted() {
-    let wide = Limits { width: i32::MAX, height: i32::MAX };
-    let columns: Vec<_> = (0..100_000).map(|id| Column::of(Tile::new(window(id), wide))).collect();
-    let mut strip = Strip { active: columns.len() - 1, columns, view: 0 };
+    let wide = MinimumSize { width: i32::MAX, height: i32::MAX };
+    let columns: Vec<_> = (0..100_000).map(|id| TiledColumn::of(LayoutTile::new(window(id), wide))).collect();
+    let mut strip = ColumnStrip { active: columns.len() - 1, columns, view: 0 };
     strip.settle(&area());
     assert!(strip.view > 0, "{}", strip.view);
 }

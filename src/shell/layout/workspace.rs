@@ -1,29 +1,32 @@
 //! A workspace of the tiling layout: a strip of columns, and floating windows above it.
 
-use super::column::{Column, Tile};
-use super::op::{Area, Back, Direction, Display, Limits, Op, Opening, Rect, Side, Span, Width};
-use super::strip::{At, Strip};
+use super::column::{LayoutTile, TiledColumn};
+use super::op::{
+    ColumnDisplay, ColumnSpan, ColumnWidth, Direction, HorizontalSide, LayoutArea, LayoutOp, LayoutRect, MinimumSize,
+    RestorePosition, WindowOpening,
+};
+use super::strip::{ColumnStrip, TilePosition};
 use crate::shell::WindowId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Floating {
-    pub tile: Tile,
-    pub rect: Rect,
+pub(super) struct FloatingTile {
+    pub tile: LayoutTile,
+    pub rect: LayoutRect,
 }
 
 /// State of the active column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Active {
-    /// Its width for [`Span::Plain`].
-    pub width: Width,
-    pub span: Span,
-    pub display: Display,
+pub struct ActiveColumn {
+    /// Its width for [`ColumnSpan::Plain`].
+    pub width: ColumnWidth,
+    pub span: ColumnSpan,
+    pub display: ColumnDisplay,
     pub rows: usize,
 }
 
 /// State before a window opened, restored when the window closes and nothing else has happened in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Return {
+struct StateBeforeOpen {
     opened: WindowId,
     focus: Option<WindowId>,
     /// The active tiled window, even if a floating window had the focus.
@@ -39,24 +42,24 @@ const MOST_RETURNS: usize = 32;
 const FIRST_FLOAT: i32 = 3;
 
 /// A smaller rectangle in the middle of `rect`, but not smaller than the client's minimum size.
-fn smaller(rect: Rect, limits: Limits, area: &Area) -> Rect {
+fn smaller(rect: LayoutRect, limits: MinimumSize, area: &LayoutArea) -> LayoutRect {
     let along = |length: i32, least: i32| (length / 4 * FIRST_FLOAT).max(area.physical(least)).clamp(1, length.max(1));
     let (width, height) = (along(rect.size.w, limits.width), along(rect.size.h, limits.height));
     let corner = (rect.loc.x + (rect.size.w - width) / 2, rect.loc.y + (rect.size.h - height) / 2);
-    Rect::new(corner.into(), (width, height).into())
+    LayoutRect::new(corner.into(), (width, height).into())
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Workspace {
-    pub strip: Strip,
+pub(super) struct LayoutWorkspace {
+    pub strip: ColumnStrip,
     /// From the lowest to the topmost window. The topmost window has the focus if `is_focus_above`.
-    pub floating: Vec<Floating>,
+    pub floating: Vec<FloatingTile>,
     /// Whether a floating window has the focus.
     pub is_focus_above: bool,
-    returns: Vec<Return>,
+    returns: Vec<StateBeforeOpen>,
 }
 
-impl Workspace {
+impl LayoutWorkspace {
     pub fn is_empty(&self) -> bool {
         self.strip.columns.is_empty() && self.floating.is_empty()
     }
@@ -66,11 +69,11 @@ impl Workspace {
     }
 
     /// All windows: tiled windows from left to right, then floating windows from the lowest to the topmost.
-    pub fn tiles(&self) -> impl Iterator<Item = &Tile> {
+    pub fn tiles(&self) -> impl Iterator<Item = &LayoutTile> {
         self.strip.tiles().chain(self.floating.iter().map(|floating| &floating.tile))
     }
 
-    pub fn tiles_mut(&mut self) -> impl Iterator<Item = &mut Tile> {
+    pub fn tiles_mut(&mut self) -> impl Iterator<Item = &mut LayoutTile> {
         self.strip.tiles_mut().chain(self.floating.iter_mut().map(|floating| &mut floating.tile))
     }
 
@@ -83,10 +86,10 @@ impl Workspace {
     }
 
     /// The active column, if the focus is in it.
-    pub fn active_column(&self) -> Option<Active> {
+    pub fn active_column(&self) -> Option<ActiveColumn> {
         let column = self.strip.columns.get(self.strip.active).filter(|_| !self.is_focus_above)?;
-        let Column { width, span, display, .. } = *column;
-        Some(Active { width, span, display, rows: column.rows.len() })
+        let TiledColumn { width, span, display, .. } = *column;
+        Some(ActiveColumn { width, span, display, rows: column.rows.len() })
     }
 
     fn floating_index(&self, window: WindowId) -> Option<usize> {
@@ -94,17 +97,18 @@ impl Workspace {
     }
 
     /// Adds a window: as a column behind the active column, floating, or at its previous place.
-    pub fn open(&mut self, tile: Tile, opening: Opening, area: &Area) {
+    pub fn open(&mut self, tile: LayoutTile, opening: WindowOpening, area: &LayoutArea) {
         let focused = opening.focused || self.is_empty();
         let opened = tile.window;
-        let before = Return { opened, focus: self.focus(), tiled: self.strip.active_window(), view: self.strip.view };
+        let before =
+            StateBeforeOpen { opened, focus: self.focus(), tiled: self.strip.active_window(), view: self.strip.view };
         match (opening.back, opening.floating) {
             (Some(back), _) => {
-                self.put_back(tile, Some(back), area);
+                self.restore(tile, Some(back), area);
                 before.tiled.into_iter().chain(before.focus).for_each(|window| self.set_focus(window));
             }
             (None, Some(rect)) => self.put_above(tile, rect, focused),
-            (None, None) => self.strip.insert(self.strip.active + 1, Column::of(tile), area),
+            (None, None) => self.strip.insert(self.strip.active + 1, TiledColumn::of(tile), area),
         }
         if focused {
             self.set_focus(opened);
@@ -118,7 +122,7 @@ impl Workspace {
 
     /// Removes a window that closes. Restores the focus and the view from before it opened, if nothing else has
     /// happened.
-    pub fn close(&mut self, window: WindowId, area: &Area) -> Option<Tile> {
+    pub fn close(&mut self, window: WindowId, area: &LayoutArea) -> Option<LayoutTile> {
         let tile = self.take(window, area)?;
         let last = self.returns.last().copied().filter(|last| last.opened == window);
         self.returns.retain(|it| it.opened != window && ![it.focus, it.tiled].contains(&Some(window)));
@@ -131,21 +135,21 @@ impl Workspace {
     }
 
     /// Removes a window from the columns or from the floating windows.
-    fn take(&mut self, window: WindowId, area: &Area) -> Option<Tile> {
+    fn take(&mut self, window: WindowId, area: &LayoutArea) -> Option<LayoutTile> {
         if let Some(index) = self.floating_index(window) {
-            let Floating { tile, rect } = self.floating.remove(index);
+            let FloatingTile { tile, rect } = self.floating.remove(index);
             self.is_focus_above &= !self.floating.is_empty();
-            return Some(Tile { floated: Some(rect), ..tile });
+            return Some(LayoutTile { last_floating: Some(rect), ..tile });
         }
         let tile = self.strip.take(self.strip.find(window)?, area);
         self.is_focus_above |= self.strip.columns.is_empty() && !self.floating.is_empty();
         Some(tile)
     }
 
-    fn put_above(&mut self, tile: Tile, rect: Rect, on_top: bool) {
+    fn put_above(&mut self, tile: LayoutTile, rect: LayoutRect, on_top: bool) {
         // A window without the focus goes below the topmost window, which has it.
         let index = if on_top { self.floating.len() } else { self.floating.len().saturating_sub(1) };
-        self.floating.insert(index, Floating { tile, rect });
+        self.floating.insert(index, FloatingTile { tile, rect });
         self.is_focus_above |= self.strip.columns.is_empty();
     }
 
@@ -162,27 +166,27 @@ impl Workspace {
     }
 
     /// Restores the invariants of view and focus after any change.
-    pub fn settle(&mut self, area: &Area) {
+    pub fn settle(&mut self, area: &LayoutArea) {
         self.is_focus_above = !self.floating.is_empty() && (self.is_focus_above || self.strip.columns.is_empty());
         self.strip.settle(area);
     }
 
     /// Applies an op that concerns this workspace alone.
-    pub fn apply(&mut self, op: &Op, area: &Area) {
+    pub fn apply(&mut self, op: &LayoutOp, area: &LayoutArea) {
         self.returns.clear();
         match *op {
-            Op::Focus(window) => self.set_focus(window),
-            Op::FocusTo(direction) => self.focus_to(direction, area),
-            Op::Look(_, view) => self.strip.look(view, area),
-            Op::MoveColumn(side) => self.move_column(side),
-            Op::MoveUp => self.move_row(-1),
-            Op::MoveDown => self.move_row(1),
-            Op::Join(side) => self.join(side, area),
-            Op::SetFullscreen(window, true) => self.fill_screen(window, area),
-            Op::SetFullscreen(window, false) => self.unfill_screen(window, area),
-            Op::SetFloating(window, true, rect) => self.float(window, rect, area),
-            Op::SetFloating(window, false, _) => self.unfloat(window, area),
-            Op::MoveFloating(window, rect) => {
+            LayoutOp::Focus(window) => self.set_focus(window),
+            LayoutOp::FocusTo(direction) => self.focus_to(direction, area),
+            LayoutOp::ScrollTo(_, view) => self.strip.scroll_to(view, area),
+            LayoutOp::MoveColumn(side) => self.move_column(side),
+            LayoutOp::MoveUp => self.move_row(-1),
+            LayoutOp::MoveDown => self.move_row(1),
+            LayoutOp::Join(side) => self.join(side, area),
+            LayoutOp::SetFullscreen(window, true) => self.fill_screen(window, area),
+            LayoutOp::SetFullscreen(window, false) => self.unfill_screen(window, area),
+            LayoutOp::SetFloating(window, true, rect) => self.float(window, rect, area),
+            LayoutOp::SetFloating(window, false, _) => self.unfloat(window, area),
+            LayoutOp::MoveFloating(window, rect) => {
                 if let Some(index) = self.floating_index(window) {
                     self.floating[index].rect = rect;
                 }
@@ -193,21 +197,21 @@ impl Workspace {
     }
 
     /// Applies an op that only changes properties of the active column.
-    fn change_column(&mut self, op: &Op) {
+    fn change_column(&mut self, op: &LayoutOp) {
         let Some(column) = self.strip.active_column().filter(|column| !column.is_fullscreen) else { return };
         if self.is_focus_above {
             return;
         }
         match *op {
-            Op::SetWidth(width) => (column.width, column.span) = (width, Span::Plain),
-            Op::SetHeight(height) => column.set_height(height),
-            Op::SetDisplay(display) => column.display = display,
-            Op::SetSpan(span) => column.span = span,
+            LayoutOp::SetWidth(width) => (column.width, column.span) = (width, ColumnSpan::Plain),
+            LayoutOp::SetHeight(height) => column.set_height(height),
+            LayoutOp::SetDisplay(display) => column.display = display,
+            LayoutOp::SetSpan(span) => column.span = span,
             _ => {}
         }
     }
 
-    fn focus_to(&mut self, direction: Direction, area: &Area) {
+    fn focus_to(&mut self, direction: Direction, area: &LayoutArea) {
         if direction == Direction::OtherLayer {
             self.is_focus_above = !self.is_focus_above;
             return;
@@ -235,16 +239,16 @@ impl Workspace {
     }
 
     /// The floating window in this direction whose centre is nearest to that of the topmost window.
-    fn nearest_above(&self, direction: Direction, area: &Area) -> Option<WindowId> {
+    fn nearest_above(&self, direction: Direction, area: &LayoutArea) -> Option<WindowId> {
         let (top, others) = self.floating.split_last()?;
-        let middle = |floating: &Floating| {
+        let middle = |floating: &FloatingTile| {
             let rect = area.reachable(floating.rect);
             (2 * rect.loc.x + rect.size.w, 2 * rect.loc.y + rect.size.h)
         };
         let from = middle(top);
         let ahead = |(x, y): (i32, i32)| match direction {
-            Direction::Column(Side::Left) => from.0 - x,
-            Direction::Column(Side::Right) => x - from.0,
+            Direction::Column(HorizontalSide::Left) => from.0 - x,
+            Direction::Column(HorizontalSide::Right) => x - from.0,
             Direction::Up => from.1 - y,
             Direction::Down => y - from.1,
             Direction::First | Direction::Last | Direction::OtherLayer => 0,
@@ -254,7 +258,7 @@ impl Workspace {
         there.min_by_key(|floating| distance(middle(floating))).map(|floating| floating.tile.window)
     }
 
-    fn move_column(&mut self, side: Side) {
+    fn move_column(&mut self, side: HorizontalSide) {
         let active = self.strip.active;
         if let Some(other) = self.strip.beside(active, side).filter(|_| !self.is_focus_above) {
             self.strip.columns.swap(active, other);
@@ -273,15 +277,15 @@ impl Workspace {
         }
     }
 
-    fn join(&mut self, side: Side, area: &Area) {
+    fn join(&mut self, side: HorizontalSide, area: &LayoutArea) {
         let active = self.strip.active;
         let Some(column) = self.strip.columns.get(active).filter(|_| !self.is_focus_above) else { return };
-        let at = At { column: active, row: column.active };
+        let at = TilePosition { column: active, row: column.active };
         let window = column.rows[at.row].window;
         if column.rows.len() > 1 {
             let tile = self.strip.take(at, area);
-            let index = if side == Side::Left { active } else { active + 1 };
-            self.strip.insert(index, Column::of(tile), area);
+            let index = if side == HorizontalSide::Left { active } else { active + 1 };
+            self.strip.insert(index, TiledColumn::of(tile), area);
         } else {
             let beside = self.strip.beside(active, side).filter(|_| !column.is_fullscreen);
             let Some(other) = beside.filter(|other| !self.strip.columns[*other].is_fullscreen) else { return };
@@ -293,7 +297,7 @@ impl Workspace {
     }
 
     /// Puts a window into the column of the window `beside`. Returns the tile if no column can take it.
-    fn put_into_column_of(&mut self, beside: WindowId, index: usize, tile: Tile) -> Option<Tile> {
+    fn put_into_column_of(&mut self, beside: WindowId, index: usize, tile: LayoutTile) -> Option<LayoutTile> {
         match self.strip.find(beside).filter(|at| !self.strip.columns[at.column].is_fullscreen) {
             Some(at) => {
                 self.strip.columns[at.column].insert(index, tile);
@@ -304,45 +308,47 @@ impl Workspace {
     }
 
     /// The position of a tiled window, to restore it later.
-    fn way_back(&self, at: At) -> Back {
+    fn tile_restore_position(&self, at: TilePosition) -> RestorePosition {
         let column = &self.strip.columns[at.column];
         let left = at.column.checked_sub(1).and_then(|left| self.strip.columns[left].active_window());
         match column.rows.iter().find(|tile| tile.window != column.rows[at.row].window) {
-            Some(other) => Back::Row { beside: other.window, index: at.row },
-            None => Back::Column { width: column.width, span: column.span, display: column.display, after: left },
+            Some(other) => RestorePosition::Row { beside: other.window, index: at.row },
+            None => {
+                RestorePosition::Column { width: column.width, span: column.span, display: column.display, after: left }
+            }
         }
     }
 
     /// The position of any window, to restore it later; for a fullscreen window its position before fullscreen.
-    pub fn way_back_of(&self, window: WindowId) -> Option<Back> {
+    pub fn restore_position(&self, window: WindowId) -> Option<RestorePosition> {
         if let Some(index) = self.floating_index(window) {
-            return Some(Back::Floating(self.floating[index].rect));
+            return Some(RestorePosition::Floating(self.floating[index].rect));
         }
         let at = self.strip.find(window)?;
-        let unfill = self.strip.columns[at.column].rows[at.row].unfill;
-        Some(unfill.unwrap_or_else(|| self.way_back(at)))
+        let unfill = self.strip.columns[at.column].rows[at.row].position_before_fullscreen;
+        Some(unfill.unwrap_or_else(|| self.tile_restore_position(at)))
     }
 
     /// Restores the position of a window. If that no longer exists, the window gets a column behind the active column.
-    fn put_back(&mut self, tile: Tile, back: Option<Back>, area: &Area) {
+    fn restore(&mut self, tile: LayoutTile, back: Option<RestorePosition>, area: &LayoutArea) {
         let window = tile.window;
         match back {
-            Some(Back::Floating(rect)) => self.put_above(tile, rect, true),
-            Some(Back::Row { beside, index }) => {
+            Some(RestorePosition::Floating(rect)) => self.put_above(tile, rect, true),
+            Some(RestorePosition::Row { beside, index }) => {
                 if let Some(tile) = self.put_into_column_of(beside, index, tile) {
-                    self.strip.insert(self.strip.active + 1, Column::of(tile), area);
+                    self.strip.insert(self.strip.active + 1, TiledColumn::of(tile), area);
                 }
             }
-            Some(Back::Column { width, span, display, after }) => {
+            Some(RestorePosition::Column { width, span, display, after }) => {
                 let index = after.map_or(0, |left| self.strip.find(left).map_or(self.strip.active, |at| at.column) + 1);
-                self.strip.insert(index, Column { width, span, display, ..Column::of(tile) }, area);
+                self.strip.insert(index, TiledColumn { width, span, display, ..TiledColumn::of(tile) }, area);
             }
-            None => self.strip.insert(self.strip.active + 1, Column::of(tile), area),
+            None => self.strip.insert(self.strip.active + 1, TiledColumn::of(tile), area),
         }
         self.set_focus(window);
     }
 
-    fn fill_screen(&mut self, window: WindowId, area: &Area) {
+    fn fill_screen(&mut self, window: WindowId, area: &LayoutArea) {
         if let Some(other) = self.strip.fullscreen() {
             let other = self.strip.columns[other].rows[0].window;
             if other == window {
@@ -351,13 +357,21 @@ impl Workspace {
             self.unfill_screen(other, area);
         }
         if let Some(index) = self.floating_index(window) {
-            let back = Back::Floating(self.floating[index].rect);
+            let back = RestorePosition::Floating(self.floating[index].rect);
             let Some(tile) = self.take(window, area) else { return };
-            self.strip.insert(self.strip.active + 1, Column::of(Tile { unfill: Some(back), ..tile }), area);
+            self.strip.insert(
+                self.strip.active + 1,
+                TiledColumn::of(LayoutTile { position_before_fullscreen: Some(back), ..tile }),
+                area,
+            );
         } else if let Some(at) = self.strip.find(window).filter(|at| self.strip.columns[at.column].rows.len() > 1) {
-            let back = self.way_back(at);
+            let back = self.tile_restore_position(at);
             let tile = self.strip.take(at, area);
-            self.strip.insert(at.column + 1, Column::of(Tile { unfill: Some(back), ..tile }), area);
+            self.strip.insert(
+                at.column + 1,
+                TiledColumn::of(LayoutTile { position_before_fullscreen: Some(back), ..tile }),
+                area,
+            );
         }
         if let Some(at) = self.strip.find(window) {
             self.strip.columns[at.column].is_fullscreen = true;
@@ -365,36 +379,36 @@ impl Workspace {
         }
     }
 
-    fn unfill_screen(&mut self, window: WindowId, area: &Area) {
+    fn unfill_screen(&mut self, window: WindowId, area: &LayoutArea) {
         let Some(at) = self.strip.find(window).filter(|at| self.strip.columns[at.column].is_fullscreen) else { return };
         let focus = self.focus();
         self.strip.columns[at.column].is_fullscreen = false;
-        if let Some(back) = self.strip.columns[at.column].rows[at.row].unfill.take() {
+        if let Some(back) = self.strip.columns[at.column].rows[at.row].position_before_fullscreen.take() {
             let tile = self.strip.take(at, area);
-            self.put_back(tile, Some(back), area);
+            self.restore(tile, Some(back), area);
         }
         if let Some(focus) = focus {
             self.set_focus(focus);
         }
     }
 
-    fn float(&mut self, window: WindowId, rect: Option<Rect>, area: &Area) {
+    fn float(&mut self, window: WindowId, rect: Option<LayoutRect>, area: &LayoutArea) {
         self.unfill_screen(window, area);
         let Some(at) = self.strip.find(window) else { return };
-        let back = self.way_back(at);
+        let back = self.tile_restore_position(at);
         let here = self.strip.on_screen(at, area);
         let tile = self.strip.take(at, area);
-        let rect = rect.or(tile.floated).unwrap_or_else(|| smaller(here, tile.limits, area));
-        self.put_above(Tile { unfloat: Some(back), ..tile }, rect, true);
+        let rect = rect.or(tile.last_floating).unwrap_or_else(|| smaller(here, tile.limits, area));
+        self.put_above(LayoutTile { position_before_floating: Some(back), ..tile }, rect, true);
         self.set_focus(window);
     }
 
-    fn unfloat(&mut self, window: WindowId, area: &Area) {
+    fn unfloat(&mut self, window: WindowId, area: &LayoutArea) {
         if self.floating_index(window).is_none() {
             return;
         }
         let Some(mut tile) = self.take(window, area) else { return };
-        let back = tile.unfloat.take();
-        self.put_back(tile, back, area);
+        let back = tile.position_before_floating.take();
+        self.restore(tile, back, area);
     }
 }

@@ -18,7 +18,7 @@ use super::LockId;
 use crate::guard;
 use crate::shell::geometry;
 use crate::state::State;
-use crate::surface::showing;
+use crate::surface::render_state;
 
 /// Unanswered configures that are remembered; older ones are forgotten. No output changes faster than a locker answers.
 const MOST_UNANSWERED: usize = 64;
@@ -31,12 +31,12 @@ pub(super) struct LockSurface {
     pub output: Output,
     object: ExtSessionLockSurfaceV1,
     /// Whether its output is plugged in.
-    pub is_there: bool,
+    pub is_output_connected: bool,
     /// Whether it has content.
     pub mapped: bool,
     /// Serials and sizes of unanswered configures, newest last.
     unanswered: VecDeque<(u32, Size<i32, Logical>)>,
-    said: Option<Size<i32, Logical>>,
+    sent_size: Option<Size<i32, Logical>>,
     acknowledged: bool,
     attached: bool,
     /// The acknowledged size, which its content must have.
@@ -45,15 +45,15 @@ pub(super) struct LockSurface {
 
 /// The client acknowledged a configure that was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotSent;
+pub struct UnknownLockConfigure;
 
 /// The size that was acknowledged since the previous commit, if any.
 #[derive(Clone, Copy, Debug, Default)]
-struct Acknowledged(Option<Size<i32, Logical>>);
+struct AcknowledgedLockSize(Option<Size<i32, Logical>>);
 
-impl Cacheable for Acknowledged {
+impl Cacheable for AcknowledgedLockSize {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {
-        Acknowledged(self.0.take())
+        AcknowledgedLockSize(self.0.take())
     }
 
     fn merge_into(self, into: &mut Self, _display: &DisplayHandle) {
@@ -70,10 +70,10 @@ impl LockSurface {
             surface,
             output,
             object,
-            is_there: true,
+            is_output_connected: true,
             mapped: false,
             unanswered: VecDeque::new(),
-            said: None,
+            sent_size: None,
             acknowledged: false,
             attached: false,
             size: None,
@@ -81,20 +81,20 @@ impl LockSurface {
     }
 
     /// Whether `object` is the role object of this surface.
-    pub fn is(&self, object: &ExtSessionLockSurfaceV1) -> bool {
+    pub fn has_object(&self, object: &ExtSessionLockSurfaceV1) -> bool {
         self.object == *object
     }
 
     /// Sends the size of the output, if it has changed and the lock was not refused. Returns whether it was sent.
     pub fn configure(&mut self) -> bool {
         let size = geometry(&self.output).size;
-        if self.by.is_none() || !self.is_there || self.said == Some(size) {
+        if self.by.is_none() || !self.is_output_connected || self.sent_size == Some(size) {
             return false;
         }
         let serial = u32::from(SERIAL_COUNTER.next_serial());
         let side = |length: i32| u32::try_from(length).unwrap_or(0);
         self.object.configure(serial, side(size.w), side(size.h));
-        self.said = Some(size);
+        self.sent_size = Some(size);
         if self.unanswered.len() == MOST_UNANSWERED {
             self.unanswered.pop_front();
         }
@@ -104,10 +104,11 @@ impl LockSurface {
 
     /// Called after an update was applied: its content must have the size that was acknowledged with it.
     pub fn check_size(&mut self) {
-        let acknowledged =
-            guard::with_states(&self.surface, |states| states.cached_state.get::<Acknowledged>().current().0.take());
+        let acknowledged = guard::with_states(&self.surface, |states| {
+            states.cached_state.get::<AcknowledgedLockSize>().current().0.take()
+        });
         self.size = acknowledged.or(self.size);
-        let shown = showing::look(&self.surface, |showing| showing.cut().map(|cut| cut.size)).flatten();
+        let shown = render_state::look(&self.surface, |showing| showing.cut().map(|cut| cut.size)).flatten();
         let (Some(size), Some(shown)) = (self.size, shown) else { return };
         if size != shown && self.by.is_some() {
             let message =
@@ -121,23 +122,27 @@ impl LockSurface {
 ///
 /// # Errors
 /// No size was sent with this serial, or a newer size was acknowledged already.
-pub fn acknowledge(state: &mut State, object: &ExtSessionLockSurfaceV1, serial: u32) -> Result<(), NotSent> {
-    let held = state.shell.lock.surfaces.iter_mut().find(|held| held.object == *object).ok_or(NotSent)?;
-    let place = held.unanswered.iter().position(|(said, _)| *said == serial).ok_or(NotSent)?;
-    let (_, size) = held.unanswered.drain(..=place).next_back().ok_or(NotSent)?;
+pub fn acknowledge(
+    state: &mut State,
+    object: &ExtSessionLockSurfaceV1,
+    serial: u32,
+) -> Result<(), UnknownLockConfigure> {
+    let held = state.shell.lock.surfaces.iter_mut().find(|held| held.object == *object).ok_or(UnknownLockConfigure)?;
+    let place = held.unanswered.iter().position(|(said, _)| *said == serial).ok_or(UnknownLockConfigure)?;
+    let (_, size) = held.unanswered.drain(..=place).next_back().ok_or(UnknownLockConfigure)?;
     held.acknowledged = true;
     guard::with_states(&held.surface, |states| {
-        states.cached_state.get::<Acknowledged>().pending().0 = Some(size);
+        states.cached_state.get::<AcknowledgedLockSize>().pending().0 = Some(size);
     });
     Ok(())
 }
 
 /// Marks a surface that has the commit hook.
-struct Watched;
+struct LockCommitHook;
 
 /// Adds the commit hook to a surface that was given the role.
 pub(super) fn watch(surface: &WlSurface) {
-    let is_new = guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| Watched));
+    let is_new = guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| LockCommitHook));
     if is_new {
         compositor::add_pre_commit_hook::<State, _>(surface, check_commit);
     }

@@ -27,14 +27,14 @@ pub struct LockId(u64);
 
 /// Another client has the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+pub struct AlreadyLocked;
 
 /// A client may only unlock after it was sent `locked`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotLocked;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
+enum LockPhase {
     #[default]
     Open,
     Asked {
@@ -52,45 +52,47 @@ enum Phase {
 
 /// State of the session lock.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Machine {
-    phase: Phase,
+pub struct LockMachine {
+    phase: LockPhase,
     last: u64,
 }
 
-impl Machine {
+impl LockMachine {
     /// A client asks for the lock at `now`.
     ///
     /// # Errors
     /// Another client has the lock.
-    pub fn ask(&mut self, now: Instant) -> Result<LockId, Refused> {
+    pub fn request(&mut self, now: Instant) -> Result<LockId, AlreadyLocked> {
         let by = LockId(self.last + 1);
         self.phase = match self.phase {
-            Phase::Open => Phase::Asked { by, until: now + LONGEST_WAIT },
+            LockPhase::Open => LockPhase::Asked { by, until: now + LONGEST_WAIT },
             // The windows are covered already.
-            Phase::Abandoned => Phase::Covered { by },
-            Phase::Asked { .. } | Phase::Covered { .. } | Phase::Locked { .. } => return Err(Refused),
+            LockPhase::Abandoned => LockPhase::Covered { by },
+            LockPhase::Asked { .. } | LockPhase::Covered { .. } | LockPhase::Locked { .. } => {
+                return Err(AlreadyLocked);
+            }
         };
         self.last = by.0;
         Ok(by)
     }
 
     /// The locker has drawn on every output. Returns whether this grants the lock.
-    pub fn drawn(&mut self) -> bool {
-        let Phase::Asked { by, .. } = self.phase else { return false };
-        self.phase = Phase::Covered { by };
+    pub fn locker_has_drawn(&mut self) -> bool {
+        let LockPhase::Asked { by, .. } = self.phase else { return false };
+        self.phase = LockPhase::Covered { by };
         true
     }
 
     /// Checks the time limit at `now`. Returns whether this grants the lock.
-    pub fn passed(&mut self, now: Instant) -> bool {
-        self.wake().is_some_and(|until| until <= now) && self.drawn()
+    pub fn check_time_limit(&mut self, now: Instant) -> bool {
+        self.wake().is_some_and(|until| until <= now) && self.locker_has_drawn()
     }
 
     /// Every output shows the lock, and no older frame is in flight. Returns the lock whose client is to be sent
     /// `locked`.
-    pub fn shown(&mut self) -> Option<LockId> {
-        let Phase::Covered { by } = self.phase else { return None };
-        self.phase = Phase::Locked { by };
+    pub fn confirm_shown(&mut self) -> Option<LockId> {
+        let LockPhase::Covered { by } = self.phase else { return None };
+        self.phase = LockPhase::Locked { by };
         Some(by)
     }
 
@@ -99,27 +101,27 @@ impl Machine {
     /// # Errors
     /// The client was not sent `locked`.
     pub fn unlock(&mut self, id: LockId) -> Result<(), NotLocked> {
-        if self.phase != (Phase::Locked { by: id }) {
+        if self.phase != (LockPhase::Locked { by: id }) {
             return Err(NotLocked);
         }
-        self.phase = Phase::Open;
+        self.phase = LockPhase::Open;
         Ok(())
     }
 
     /// The client destroys the lock `id` without unlocking. Returns whether that changes anything.
     pub fn give_up(&mut self, id: LockId) -> bool {
-        if matches!(self.phase, Phase::Asked { by, .. } if by == id) {
-            self.phase = Phase::Open;
+        if matches!(self.phase, LockPhase::Asked { by, .. } if by == id) {
+            self.phase = LockPhase::Open;
             return true;
         }
-        self.died(id)
+        self.locker_died(id)
     }
 
     /// The client of `id` has disconnected. Returns whether that changes anything.
-    pub fn died(&mut self, id: LockId) -> bool {
+    pub fn locker_died(&mut self, id: LockId) -> bool {
         let had = self.holder() == Some(id);
         if had {
-            self.phase = Phase::Abandoned;
+            self.phase = LockPhase::Abandoned;
         }
         had
     }
@@ -127,40 +129,40 @@ impl Machine {
     /// The lock in force.
     pub const fn holder(&self) -> Option<LockId> {
         match self.phase {
-            Phase::Asked { by, .. } | Phase::Covered { by } | Phase::Locked { by } => Some(by),
-            Phase::Open | Phase::Abandoned => None,
+            LockPhase::Asked { by, .. } | LockPhase::Covered { by } | LockPhase::Locked { by } => Some(by),
+            LockPhase::Open | LockPhase::Abandoned => None,
         }
     }
 
     /// Whether only the locker, or no client, gets input.
     pub const fn takes_input(&self) -> bool {
-        !matches!(self.phase, Phase::Open)
+        !matches!(self.phase, LockPhase::Open)
     }
 
     /// Whether only the lock may be visible.
     pub const fn covers(&self) -> bool {
-        !matches!(self.phase, Phase::Open | Phase::Asked { .. })
+        !matches!(self.phase, LockPhase::Open | LockPhase::Asked { .. })
     }
 
     /// Whether the locker waits for `locked`.
-    pub const fn is_to_be_told(&self) -> bool {
-        matches!(self.phase, Phase::Covered { .. })
+    pub const fn awaits_confirmation(&self) -> bool {
+        matches!(self.phase, LockPhase::Covered { .. })
     }
 
     /// Whether `id` is in force and its client was sent `locked`.
-    pub fn was_told(&self, id: LockId) -> bool {
-        self.phase == Phase::Locked { by: id }
+    pub fn is_confirmed(&self, id: LockId) -> bool {
+        self.phase == LockPhase::Locked { by: id }
     }
 
     /// Whether its locker has ended without unlocking.
     pub const fn is_abandoned(&self) -> bool {
-        matches!(self.phase, Phase::Abandoned)
+        matches!(self.phase, LockPhase::Abandoned)
     }
 
-    /// The time at which [`passed`](Self::passed) is to be called next.
+    /// The time at which [`check_time_limit`](Self::check_time_limit) is to be called next.
     pub const fn wake(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Asked { until, .. } => Some(until),
+            LockPhase::Asked { until, .. } => Some(until),
             _ => None,
         }
     }
@@ -174,7 +176,7 @@ mod tests {
 
     /// An event. The number counts back from the newest client that was granted a lock id.
     #[derive(Clone, Copy, Debug)]
-    enum Step {
+    enum LockStep {
         Ask,
         Drawn,
         Wait(i64),
@@ -184,15 +186,15 @@ mod tests {
         Die(usize),
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn step() -> impl Strategy<Value = LockStep> {
         prop_oneof![
-            3 => Just(Step::Ask),
-            2 => Just(Step::Drawn),
-            1 => (0..1_500_i64).prop_map(Step::Wait),
-            3 => Just(Step::Shown),
-            3 => (0..4_usize).prop_map(Step::Unlock),
-            1 => (0..4_usize).prop_map(Step::GiveUp),
-            1 => (0..4_usize).prop_map(Step::Die),
+            3 => Just(LockStep::Ask),
+            2 => Just(LockStep::Drawn),
+            1 => (0..1_500_i64).prop_map(LockStep::Wait),
+            3 => Just(LockStep::Shown),
+            3 => (0..4_usize).prop_map(LockStep::Unlock),
+            1 => (0..4_usize).prop_map(LockStep::GiveUp),
+            1 => (0..4_usize).prop_map(LockStep::Die),
         ]
     }
 
@@ -200,43 +202,43 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_covered_is_opened_by_nobody_but_who_was_told(steps in prop::collection::vec(step(), 0..60)) {
-            let (mut machine, mut now) = (Machine::default(), START);
+        fn covered_session_is_only_unlocked_by_its_confirmed_locker(steps in prop::collection::vec(step(), 0..60)) {
+            let (mut machine, mut now) = (LockMachine::default(), START);
             let mut asked: Vec<LockId> = Vec::new();
             let mut told: Option<LockId> = None;
             for step in steps {
                 let before = machine;
                 let named = |place: usize| asked.len().checked_sub(place + 1).map(|index| asked[index]);
                 match step {
-                    Step::Ask => match machine.ask(now) {
+                    LockStep::Ask => match machine.request(now) {
                         Ok(id) => {
                             prop_assert!(before.holder().is_none() && !asked.contains(&id));
                             asked.push(id);
                         }
-                        Err(Refused) => prop_assert!(before.holder().is_some()),
+                        Err(AlreadyLocked) => prop_assert!(before.holder().is_some()),
                     },
-                    Step::Drawn => prop_assert!(!machine.drawn() || machine.covers()),
-                    Step::Wait(milliseconds) => {
+                    LockStep::Drawn => prop_assert!(!machine.locker_has_drawn() || machine.covers()),
+                    LockStep::Wait(milliseconds) => {
                         now += Span::from_millis(milliseconds);
-                        machine.passed(now);
+                        machine.check_time_limit(now);
                         // The time limit always ends the wait.
                         prop_assert!(machine.wake().is_none_or(|until| until > now && until <= now + LONGEST_WAIT));
                     }
-                    Step::Shown => {
-                        let tells = machine.shown();
+                    LockStep::Shown => {
+                        let tells = machine.confirm_shown();
                         // `locked` is never sent before all is covered, nor twice.
                         prop_assert!(tells.is_none() || (before.covers() && tells == before.holder() && tells != told));
                         told = tells.or(told);
                     }
-                    Step::Unlock(place) => if let Some(id) = named(place) {
-                        let is_his = before.was_told(id);
+                    LockStep::Unlock(place) => if let Some(id) = named(place) {
+                        let is_his = before.is_confirmed(id);
                         prop_assert_eq!(machine.unlock(id).is_ok(), is_his);
                         prop_assert!(!is_his || told == Some(id));
                     },
-                    Step::GiveUp(place) => { named(place).map(|id| machine.give_up(id)); }
-                    Step::Die(place) => { named(place).map(|id| machine.died(id)); }
+                    LockStep::GiveUp(place) => { named(place).map(|id| machine.give_up(id)); }
+                    LockStep::Die(place) => { named(place).map(|id| machine.locker_died(id)); }
                 }
-                let is_unlocked = matches!(step, Step::Unlock(_)) && before.holder().is_some_and(|id| before.was_told(id));
+                let is_unlocked = matches!(step, LockStep::Unlock(_)) && before.holder().is_some_and(|id| before.is_confirmed(id));
                 prop_assert!(machine.covers() || !before.covers() || is_unlocked, "{before:?} {step:?} {machine:?}");
                 // While windows are covered they get no input either.
                 prop_assert!(machine.takes_input() || !machine.covers());
@@ -247,13 +249,13 @@ mod tests {
 
     #[test]
     fn a_locker_that_gives_up_before_it_is_granted_leaves_the_session_open_and_one_that_dies_does_not() {
-        let mut machine = Machine::default();
-        let id = machine.ask(START).unwrap();
+        let mut machine = LockMachine::default();
+        let id = machine.request(START).unwrap();
         assert!(machine.give_up(id) && !machine.takes_input());
-        let id = machine.ask(START).unwrap();
-        assert!(machine.died(id) && machine.covers());
+        let id = machine.request(START).unwrap();
+        assert!(machine.locker_died(id) && machine.covers());
         // The next locker starts with covered windows, and giving up leaves them covered.
-        let next = machine.ask(START).unwrap();
+        let next = machine.request(START).unwrap();
         assert!(machine.covers() && machine.give_up(next) && machine.covers());
         assert_eq!(machine.unlock(id), Err(NotLocked));
     }

@@ -1,7 +1,7 @@
 //! The session lock: its state ([`machine`]), and the locker's surfaces, one for each output.
 //!
-//! While the session is locked, outputs only show surfaces of [`seen_on`](Lock::seen_on), and the seat only gives input
-//! to surfaces of the locker ([`lets`](Lock::lets)). The outputs find out when all of them show the lock and nothing
+//! While the session is locked, outputs only show surfaces of [`surface_on`](Lock::surface_on), and the seat only gives input
+//! to surfaces of the locker ([`allows_input`](Lock::allows_input)). The outputs find out when all of them show the lock and nothing
 //! older. Then the protocol sends `locked`.
 
 mod lock_surface;
@@ -13,20 +13,20 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 
 use super::overview::Overlays;
-use super::{hit, visit};
-use crate::later;
-use crate::shell::{Desk, Hand, geometry};
+use super::{hit, surface_outputs};
+use crate::deferred_calls;
+use crate::shell::{ShellOutputs, ShellSeat, geometry};
 use crate::state::State;
 use crate::surface;
 use lock_surface::LockSurface;
-pub use lock_surface::{NotSent, acknowledge};
+pub use lock_surface::{UnknownLockConfigure, acknowledge};
 pub use machine::LockId;
-use machine::{Machine, NotLocked, Refused};
+use machine::{AlreadyLocked, LockMachine, NotLocked};
 use upbeat_timing::time::{Clock, Instant};
 
 #[derive(Debug, Default)]
 pub struct Lock {
-    machine: Machine,
+    machine: LockMachine,
     surfaces: Vec<LockSurface>,
 }
 
@@ -47,33 +47,33 @@ impl Lock {
     }
 
     /// Whether the locker waits for `locked`, until all outputs show the lock.
-    pub const fn is_to_be_told(&self) -> bool {
-        self.machine.is_to_be_told()
+    pub const fn awaits_confirmation(&self) -> bool {
+        self.machine.awaits_confirmation()
     }
 
     /// Whether the client of `id` was sent `locked`, and the session is still locked by it.
-    pub fn was_told(&self, id: LockId) -> bool {
-        self.machine.was_told(id)
+    pub fn is_confirmed(&self, id: LockId) -> bool {
+        self.machine.is_confirmed(id)
     }
 
     /// All outputs show the lock, and no older frame is in flight. Returns the lock whose client is to be sent
     /// `locked`.
-    pub fn shown(&mut self) -> Option<LockId> {
-        self.machine.shown()
+    pub fn confirm_shown(&mut self) -> Option<LockId> {
+        self.machine.confirm_shown()
     }
 
-    /// The time at which [`attend`] is to be called next.
+    /// The time at which [`check_time_limit`] is to be called next.
     pub const fn wake(&self) -> Option<Instant> {
         self.machine.wake()
     }
 
     /// Whether the lock allows `surface` to have input.
-    pub fn lets(&self, surface: &WlSurface) -> bool {
+    pub fn allows_input(&self, surface: &WlSurface) -> bool {
         !self.takes_input() || self.held().any(|held| held.surface == surface::root(surface))
     }
 
     /// The surface that `output` shows while the session is locked.
-    pub fn seen_on(&self, output: &Output) -> Option<&WlSurface> {
+    pub fn surface_on(&self, output: &Output) -> Option<&WlSurface> {
         self.held().find(|held| held.output == *output).map(|held| &held.surface)
     }
 
@@ -95,7 +95,9 @@ impl Lock {
     /// Mapped surfaces of the lock in force, on connected outputs.
     fn held(&self) -> impl Iterator<Item = &LockSurface> {
         let holder = self.machine.holder();
-        self.surfaces.iter().filter(move |held| holder.is_some() && held.by == holder && held.is_there && held.mapped)
+        self.surfaces
+            .iter()
+            .filter(move |held| holder.is_some() && held.by == holder && held.is_output_connected && held.mapped)
     }
 
     fn of_root(&mut self, surface: &WlSurface) -> Option<&mut LockSurface> {
@@ -122,12 +124,12 @@ impl Lock {
 ///
 /// # Errors
 /// Another client has the lock.
-pub fn ask(state: &mut State) -> Result<LockId, Refused> {
-    let id = state.shell.lock.machine.ask(state.clock.now())?;
+pub fn request(state: &mut State) -> Result<LockId, AlreadyLocked> {
+    let id = state.shell.lock.machine.request(state.clock.now())?;
     tracing::info!("the session is being locked");
-    state.shell.overlays.put_away();
-    state.let_go();
-    state.need_all();
+    state.shell.overlays.close_interactive();
+    state.release_all_input();
+    state.schedule_repaint_all();
     advance(state);
     Ok(id)
 }
@@ -143,10 +145,10 @@ pub fn new_surface(
     let is_there = state.outputs().any(|known| *known == output);
     lock_surface::watch(surface);
     if is_there && by.is_some() {
-        visit::show_on(surface, &output);
+        surface_outputs::send_enter(surface, &output);
     }
     let mut made = LockSurface::new(by, surface.clone(), output, object);
-    made.is_there = is_there;
+    made.is_output_connected = is_there;
     made.configure();
     state.shell.lock.surfaces.push(made);
 }
@@ -159,9 +161,9 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
         held.check_size();
     }
     let was_mapped = std::mem::replace(&mut held.mapped, has_content);
-    let (output, is_shown) = (held.output.clone(), held.is_there && held.by.is_some());
+    let (output, is_shown) = (held.output.clone(), held.is_output_connected && held.by.is_some());
     if is_shown {
-        visit::show_on(root, &output);
+        surface_outputs::send_enter(root, &output);
     }
     if was_mapped != has_content {
         changed(state);
@@ -176,7 +178,7 @@ pub(super) fn surface_destroyed(state: &mut State, surface: &WlSurface) {
 
 /// Called when the role object of a lock surface is destroyed.
 pub fn surface_role_destroyed(state: &mut State, object: &ExtSessionLockSurfaceV1, surface: &WlSurface) {
-    forget(state, surface, |held| held.is(object));
+    forget(state, surface, |held| held.has_object(object));
 }
 
 fn forget(state: &mut State, surface: &WlSurface, goes: impl Fn(&LockSurface) -> bool) {
@@ -184,7 +186,7 @@ fn forget(state: &mut State, surface: &WlSurface, goes: impl Fn(&LockSurface) ->
     state.shell.lock.surfaces.retain(|held| !goes(held));
     if state.shell.lock.surfaces.len() != count && state.shell.lock.takes_input() {
         state.focus_lost(surface);
-        state.need_all();
+        state.schedule_repaint_all();
     }
 }
 
@@ -209,12 +211,12 @@ pub fn give_up(state: &mut State, id: LockId) {
 }
 
 /// The client of `id` has disconnected: the session stays locked.
-pub fn died(state: &mut State, id: LockId) {
+pub fn locker_died(state: &mut State, id: LockId) {
     let covered = state.shell.lock.covers();
-    if state.shell.lock.machine.died(id) {
+    if state.shell.lock.machine.locker_died(id) {
         // Later, because the client's objects are being destroyed: an event that names one of them would panic in the
         // Wayland backend. Another locker may have asked by then; the steps are needed all the same.
-        later::soon(state, move |state| {
+        deferred_calls::queue(state, move |state| {
             if state.shell.lock.takes_input() {
                 orphaned(state, covered);
             }
@@ -223,14 +225,14 @@ pub fn died(state: &mut State, id: LockId) {
 }
 
 fn opened(state: &mut State) {
-    state.let_go();
+    state.release_all_input();
     changed(state);
 }
 
 fn orphaned(state: &mut State, covered: bool) {
     tracing::warn!("the locker ended without unlocking: the session stays locked until another locker unlocks it");
     if !covered {
-        state.cover();
+        state.drop_unlocked_scenes();
     }
     changed(state);
 }
@@ -239,7 +241,7 @@ fn orphaned(state: &mut State, covered: bool) {
 fn changed(state: &mut State) {
     state.update_keyboard();
     state.refresh_focus();
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 /// Grants the lock once its locker has drawn on every output that is on.
@@ -248,18 +250,19 @@ fn advance(state: &mut State) {
     if lock.wake().is_none() {
         return;
     }
-    let is_drawn = state.outputs().filter(|output| state.is_lit(output)).all(|output| lock.seen_on(output).is_some());
-    if is_drawn && state.shell.lock.machine.drawn() {
-        state.cover();
+    let is_drawn =
+        state.outputs().filter(|output| state.is_output_on(output)).all(|output| lock.surface_on(output).is_some());
+    if is_drawn && state.shell.lock.machine.locker_has_drawn() {
+        state.drop_unlocked_scenes();
     }
 }
 
 /// Grants the lock to a locker that has not drawn within the time limit.
-pub fn attend(state: &mut State) {
+pub fn check_time_limit(state: &mut State) {
     let now = state.clock.now();
-    if state.shell.lock.machine.passed(now) {
+    if state.shell.lock.machine.check_time_limit(now) {
         tracing::warn!("the locker has not drawn within a second: the session is locked with black outputs");
-        state.cover();
+        state.drop_unlocked_scenes();
     }
 }
 
@@ -267,9 +270,9 @@ pub fn attend(state: &mut State) {
 pub(super) fn outputs_changed(state: &mut State) {
     let known: Vec<Output> = state.outputs().cloned().collect();
     for held in &mut state.shell.lock.surfaces {
-        held.is_there = known.contains(&held.output);
-        if held.is_there && held.configure() {
-            visit::show_on(&held.surface, &held.output);
+        held.is_output_connected = known.contains(&held.output);
+        if held.is_output_connected && held.configure() {
+            surface_outputs::send_enter(&held.surface, &held.output);
         }
     }
     if state.shell.lock.takes_input() {
@@ -280,7 +283,7 @@ pub(super) fn outputs_changed(state: &mut State) {
 
 impl Overlays {
     /// Closes the overlays above the windows that take input.
-    fn put_away(&mut self) {
+    fn close_interactive(&mut self) {
         self.overview.set(false);
         self.help.set(false);
     }

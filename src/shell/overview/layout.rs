@@ -14,7 +14,7 @@
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use crate::shell::WindowId;
-use crate::shell::workspaces::Number;
+use crate::shell::workspaces::WorkspaceNumber;
 
 /// Gap between and around cards, in logical pixels, as all lengths here.
 const CARD_GAP: f64 = 28.0;
@@ -31,26 +31,26 @@ pub const CAPTION: f64 = 24.0;
 const MARGIN: f64 = 0.1;
 
 /// A workspace and the sizes of its windows.
-pub type Space = (Number, Vec<(WindowId, Size<f64, Logical>)>);
+pub type WorkspaceWindows = (WorkspaceNumber, Vec<(WindowId, Size<f64, Logical>)>);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Card {
-    pub number: Number,
+pub struct WorkspaceCard {
+    pub number: WorkspaceNumber,
     pub rect: Rectangle<f64, Logical>,
 }
 
 /// Layout of the overview on one output, in coordinates of its area.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Layout {
+pub struct OverviewLayout {
     /// Workspaces, in ascending order.
-    pub cards: Vec<Card>,
+    pub cards: Vec<WorkspaceCard>,
     /// Windows, in the order in which they were given.
     pub windows: Vec<(WindowId, Rectangle<f64, Logical>)>,
 }
 
-impl Layout {
+impl OverviewLayout {
     /// Lays out workspaces with windows of these sizes within `area`.
-    pub fn new(area: Rectangle<f64, Logical>, spaces: &[Space]) -> Self {
+    pub fn new(area: Rectangle<f64, Logical>, spaces: &[WorkspaceWindows]) -> Self {
         let cards = grid(inset(area, CARD_GAP, CARD_GAP), &vec![area.size; spaces.len()], CARD_GAP, 0.0);
         let windows = spaces.iter().zip(&cards).flat_map(|((_, windows), card)| {
             let header = HEADER.min(card.size.h / 4.0);
@@ -61,21 +61,24 @@ impl Layout {
             windows.iter().map(|(id, _)| *id).zip(places)
         });
         let windows = windows.collect();
-        let cards = spaces.iter().zip(cards).map(|((number, _), rect)| Card { number: *number, rect }).collect();
-        Layout { cards, windows }
+        let cards =
+            spaces.iter().zip(cards).map(|((number, _), rect)| WorkspaceCard { number: *number, rect }).collect();
+        OverviewLayout { cards, windows }
     }
 
     /// Lays out the window switcher: windows of these sizes, in their order, in the middle of `area`, without cards.
     pub fn of_windows(area: Rectangle<f64, Logical>, windows: &[(WindowId, Size<f64, Logical>)]) -> Self {
         let sizes: Vec<_> = windows.iter().map(|(_, size)| *size).collect();
         let places = grid(inset(area, area.size.w * MARGIN, area.size.h * MARGIN), &sizes, WINDOW_GAP, CAPTION);
-        Layout { cards: Vec::new(), windows: windows.iter().map(|(id, _)| *id).zip(places).collect() }
+        OverviewLayout { cards: Vec::new(), windows: windows.iter().map(|(id, _)| *id).zip(places).collect() }
     }
 
     /// The window or card at `point`.
-    pub fn at(&self, point: Point<f64, Logical>) -> Option<Target> {
-        let window = self.windows.iter().rfind(|(_, rect)| rect.contains(point)).map(|(id, _)| Target::Window(*id));
-        let card = || self.cards.iter().find(|card| card.rect.contains(point)).map(|card| Target::Card(card.number));
+    pub fn at(&self, point: Point<f64, Logical>) -> Option<OverviewTarget> {
+        let window =
+            self.windows.iter().rfind(|(_, rect)| rect.contains(point)).map(|(id, _)| OverviewTarget::Window(*id));
+        let card =
+            || self.cards.iter().find(|card| card.rect.contains(point)).map(|card| OverviewTarget::Card(card.number));
         window.or_else(card)
     }
 
@@ -100,10 +103,10 @@ impl Layout {
 
 /// Target of a click in the overview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum OverviewTarget {
     Window(WindowId),
     /// A workspace's card, beside its windows.
-    Card(Number),
+    Card(WorkspaceNumber),
 }
 
 /// `rect` shrunk by these margins on each side, at most by a quarter of its size.
@@ -124,18 +127,18 @@ pub fn grid(
 ) -> Vec<Rectangle<f64, Logical>> {
     let count = sizes.len();
     let least = |columns: usize| {
-        let cells = Cells::new(area, count, columns, gap, caption);
+        let cells = GridCells::new(area, count, columns, gap, caption);
         sizes.iter().map(|size| cells.scale(*size)).fold(f64::INFINITY, f64::min)
     };
     let Some(columns) = (1..=count).max_by(|a, b| least(*a).total_cmp(&least(*b)).then(b.cmp(a))) else {
         return Vec::new();
     };
-    let cells = Cells::new(area, count, columns, gap, caption);
+    let cells = GridCells::new(area, count, columns, gap, caption);
     sizes.iter().enumerate().map(|(index, size)| cells.place(index, *size)).collect()
 }
 
 /// Equal cells in rows; an incomplete last row is centred.
-struct Cells {
+struct GridCells {
     area: Rectangle<f64, Logical>,
     count: usize,
     columns: usize,
@@ -145,7 +148,7 @@ struct Cells {
     caption: f64,
 }
 
-impl Cells {
+impl GridCells {
     fn new(area: Rectangle<f64, Logical>, count: usize, columns: usize, gap: f64, caption: f64) -> Self {
         let rows = count.div_ceil(columns);
         // If space is tight, gaps and captions shrink first.
@@ -156,7 +159,7 @@ impl Cells {
         };
         let ((across, width), (down, height)) = (side(area.size.w, columns), side(area.size.h, rows));
         let caption = caption.min(height / 4.0);
-        Cells { area, count, columns, gap: (across, down), size: Size::from((width, height - caption)), caption }
+        GridCells { area, count, columns, gap: (across, down), size: Size::from((width, height - caption)), caption }
     }
 
     /// Scale at which an item of `size` is shown, at most 1.
@@ -199,15 +202,16 @@ mod tests {
         prop::collection::vec(prop::collection::vec((1..5_000, 1..5_000), 0..9), 0..=9)
     }
 
-    fn spaces(sizes: &[Vec<(i32, i32)>]) -> Vec<Space> {
+    fn spaces(sizes: &[Vec<(i32, i32)>]) -> Vec<WorkspaceWindows> {
         let mut last = 0;
         let window = |(w, h): &(i32, i32), last: &mut u32| {
             *last += 1;
             (WindowId(*last), Size::from((f64::from(*w), f64::from(*h))))
         };
-        let space =
-            |(number, sizes): (Number, &Vec<_>)| (number, sizes.iter().map(|it| window(it, &mut last)).collect());
-        Number::all().zip(sizes).map(space).collect()
+        let space = |(number, sizes): (WorkspaceNumber, &Vec<_>)| {
+            (number, sizes.iter().map(|it| window(it, &mut last)).collect())
+        };
+        WorkspaceNumber::all().zip(sizes).map(space).collect()
     }
 
     proptest! {
@@ -217,7 +221,7 @@ mod tests {
         ) {
             let area = Rectangle::new(Point::from((x, y)), Size::from((w, h))).to_f64();
             let spaces = spaces(&sizes);
-            let layout = Layout::new(area, &spaces);
+            let layout = OverviewLayout::new(area, &spaces);
             prop_assert_eq!(layout.cards.len(), spaces.len());
             for (index, card) in layout.cards.iter().enumerate() {
                 prop_assert!(inside(area, card.rect), "{:?}", card);
@@ -239,7 +243,7 @@ mod tests {
 
         #[test]
         fn arrows_lead_to_windows_that_are_there(sizes in sizes(), right in -1..=1_i8) {
-            let layout = Layout::new(Rectangle::from_size((1280.0, 720.0).into()), &spaces(&sizes));
+            let layout = OverviewLayout::new(Rectangle::from_size((1280.0, 720.0).into()), &spaces(&sizes));
             for (id, _) in &layout.windows {
                 let step = if right == 0 { (0, 1) } else { (right, 0) };
                 let next = layout.towards(*id, step).unwrap();
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn two_windows_side_by_side_are_reached_with_the_arrows() {
-        let layout = Layout::new(Rectangle::from_size((1280.0, 720.0).into()), &spaces(&[vec![(400, 300); 2]]));
+        let layout = OverviewLayout::new(Rectangle::from_size((1280.0, 720.0).into()), &spaces(&[vec![(400, 300); 2]]));
         let (left, right) = (WindowId(1), WindowId(2));
         assert_eq!(layout.towards(left, (1, 0)), Some(right));
         assert_eq!(layout.towards(right, (1, 0)), Some(right));

@@ -4,47 +4,47 @@
 //! While one of them is shown, it gets all keys, buttons and touches, except for layer surfaces above windows: bars can
 //! be used in the overview, and a launcher that opens there gets the keyboard.
 
-pub mod glide;
+pub mod animation;
 pub mod layout;
 
 use smithay::input::keyboard::{Keysym, keysyms};
 use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-use super::animation::Toggle;
+use super::animation::AnimatedToggle;
+use super::end_session_question::EndSessionQuestion;
 use super::notices::Notices;
-use super::question::Question;
-use super::region::RegionPick;
-use super::workspaces::{Place, Screen};
-use super::{Shell, WindowId, activate, popup, spaces};
-use crate::shell::{Desk, Hand, geometry};
+use super::region_selection::RegionPick;
+use super::workspaces::{ScreenId, WorkspaceId};
+use super::{Shell, WindowId, activate, popup, workspace_actions};
+use crate::shell::{ShellOutputs, ShellSeat, geometry};
 use crate::state::State;
-use glide::Glides;
-use layout::{Layout, Target};
+use animation::OverviewAnimations;
+use layout::{OverviewLayout, OverviewTarget};
 use upbeat_timing::time::Instant;
 
 /// Overlays above the windows.
 #[derive(Debug, Default)]
 pub struct Overlays {
-    pub(super) overview: Toggle,
+    pub(super) overview: AnimatedToggle,
     /// Animations of windows and cards that make room.
-    pub(super) glides: Glides,
+    pub(super) overview_animations: OverviewAnimations,
     /// The window that Enter activates.
     pub(super) selected: Option<WindowId>,
-    /// In the window switcher: its windows, in this order ([`switch_among`]).
-    switched: Option<Vec<WindowId>>,
+    /// In the window switcher: its windows, in this order ([`open_switcher`]).
+    switcher_order: Option<Vec<WindowId>>,
     /// The list of shortcuts.
-    pub(super) help: Toggle,
+    pub(super) help: AnimatedToggle,
     /// The output with the list of shortcuts.
-    pub(super) help_on: Option<Screen>,
+    pub(super) help_on: Option<ScreenId>,
     /// Notices, which take no input.
     pub(super) notices: Notices,
     /// Asks whether to end the session.
-    pub(super) question: Question,
+    pub(super) question: EndSessionQuestion,
     /// Selection of a region for a screenshot.
     pub(super) region: RegionPick,
     /// Frame statistics are shown.
-    pub(super) hud: bool,
+    pub(super) shows_statistics: bool,
     /// No window was opened yet: an empty desktop shows the key for the list of shortcuts.
     pub(super) hint: bool,
 }
@@ -61,12 +61,12 @@ impl Overlays {
 }
 
 impl Overlays {
-    pub const fn overview(&self) -> &Toggle {
+    pub const fn overview(&self) -> &AnimatedToggle {
         &self.overview
     }
 
     /// The list of shortcuts.
-    pub const fn help(&self) -> &Toggle {
+    pub const fn help(&self) -> &AnimatedToggle {
         &self.help
     }
 
@@ -74,7 +74,7 @@ impl Overlays {
         &self.notices
     }
 
-    pub const fn question(&self) -> &Question {
+    pub const fn question(&self) -> &EndSessionQuestion {
         &self.question
     }
 
@@ -89,13 +89,13 @@ impl Overlays {
     }
 
     /// The output with the list of shortcuts.
-    pub const fn help_on(&self) -> Option<Screen> {
+    pub const fn help_on(&self) -> Option<ScreenId> {
         self.help_on
     }
 
     /// Whether frame statistics are shown.
-    pub const fn shows_figures(&self) -> bool {
-        self.hud
+    pub const fn shows_statistics(&self) -> bool {
+        self.shows_statistics
     }
 
     /// Whether an empty desktop shows the key for the list of shortcuts: no window was opened yet.
@@ -118,13 +118,13 @@ impl Overlays {
     }
 
     /// Whether the window switcher is shown.
-    pub const fn are_switched(&self) -> bool {
-        self.overview.is_on() && self.switched.is_some()
+    pub const fn is_switcher_open(&self) -> bool {
+        self.overview.is_on() && self.switcher_order.is_some()
     }
 
     /// Whether the overview has no cards, even while it fades out: it is the window switcher.
-    pub const fn shows_windows_alone(&self) -> bool {
-        self.switched.is_some()
+    pub const fn is_switcher(&self) -> bool {
+        self.switcher_order.is_some()
     }
 
     /// Whether an overlay above all layer surfaces gets all input.
@@ -135,43 +135,44 @@ impl Overlays {
 
 impl Shell {
     /// Overview of an output: workspaces that have windows, and the active workspace.
-    pub fn overview(&self, output: &Output) -> Layout {
-        let Some(screen) = self.workspaces.screen(&output.name()) else { return Layout::default() };
+    pub fn overview(&self, output: &Output) -> OverviewLayout {
+        let Some(screen) = self.workspaces.screen(&output.name()) else { return OverviewLayout::default() };
         self.places(screen, geometry(output).to_f64())
     }
 
     /// The overview in the frame presented at `present`, with its animations.
-    pub fn overview_at(&self, output: &Output, present: Instant) -> Layout {
+    pub fn overview_at(&self, output: &Output, present: Instant) -> OverviewLayout {
         let goal = self.overview(output);
         match self.workspaces.screen(&output.name()) {
-            Some(screen) => self.overlays.glides.at(screen, goal, present),
+            Some(screen) => self.overlays.overview_animations.at(screen, goal, present),
             None => goal,
         }
     }
 
     /// Target layout of the overview of `screen`, whose rectangle is `area`.
-    pub(super) fn places(&self, screen: Screen, area: Rectangle<f64, Logical>) -> Layout {
-        if let Some(order) = &self.overlays.switched {
-            return Layout::of_windows(area, &self.switched_on(screen, order));
+    pub(super) fn places(&self, screen: ScreenId, area: Rectangle<f64, Logical>) -> OverviewLayout {
+        if let Some(order) = &self.overlays.switcher_order {
+            return OverviewLayout::of_windows(area, &self.switcher_windows(screen, order));
         }
         let mut windows: Vec<_> = self.windows().collect();
         // Sorted by age, so that raising a window does not move it in the overview.
         windows.sort_by_key(|window| window.id);
-        let on = |place: Place| {
+        let on = |place: WorkspaceId| {
             let there = windows.iter().filter(move |window| self.workspaces.place(window.id) == Some(place));
             there.map(|window| (window.id, window.rect().size.to_f64())).collect::<Vec<_>>()
         };
         let active = self.workspaces.active(screen);
-        let spaces = super::workspaces::Number::all().map(|number| (number, on(Place { screen, number })));
+        let spaces =
+            super::workspaces::WorkspaceNumber::all().map(|number| (number, on(WorkspaceId { screen, number })));
         let spaces: Vec<_> = spaces.filter(|(number, windows)| *number == active || !windows.is_empty()).collect();
-        Layout::new(area, &spaces)
+        OverviewLayout::new(area, &spaces)
     }
 
     /// Windows of the switcher on `screen`, with their sizes. Windows that opened meanwhile come last.
-    fn switched_on(&self, screen: Screen, order: &[WindowId]) -> Vec<(WindowId, Size<f64, Logical>)> {
+    fn switcher_windows(&self, screen: ScreenId, order: &[WindowId]) -> Vec<(WindowId, Size<f64, Logical>)> {
         let new = self.windows().map(|window| window.id).filter(|id| !order.contains(id));
         let is_here = |id: &WindowId| {
-            self.is_there(*id) && self.workspaces.place(*id).is_some_and(|place| place.screen == screen)
+            self.is_on_visible_workspace(*id) && self.workspaces.place(*id).is_some_and(|place| place.screen == screen)
         };
         let here = order.iter().copied().chain(new).filter(is_here);
         here.filter_map(|id| Some((id, self.window(id)?.rect().size.to_f64()))).collect()
@@ -185,7 +186,7 @@ pub fn toggle(state: &mut State) {
         return;
     }
     if shows {
-        state.shell.overlays.switched = None;
+        state.shell.overlays.switcher_order = None;
     }
     state.shell.overlays.selected = state.shell.focused;
     set(state, shows);
@@ -207,34 +208,35 @@ pub fn hide(state: &mut State) {
 
 /// Opens the window switcher with windows in this order and `chosen` selected, or selects `chosen` if it is open. Does
 /// nothing while the overview is open or a window is dragged.
-pub fn switch_among(state: &mut State, order: Vec<WindowId>, chosen: Option<WindowId>) {
+pub fn open_switcher(state: &mut State, order: Vec<WindowId>, chosen: Option<WindowId>) {
     let overlays = &mut state.shell.overlays;
     if state.shell.lock.takes_input() || state.shell.drag.is_some() {
         return;
     }
-    if overlays.are_switched() {
+    if overlays.is_switcher_open() {
         select(state, chosen);
     } else if !overlays.overview.is_on() {
-        (overlays.switched, overlays.selected) = (Some(order), chosen);
+        (overlays.switcher_order, overlays.selected) = (Some(order), chosen);
         set(state, true);
     }
 }
 
 /// Closes the window switcher and focuses the selected window.
-pub fn end_switching(state: &mut State) {
-    if state.shell.overlays.are_switched() {
-        take(state, state.shell.overlays.selected.map(Target::Window), None);
+pub fn close_switcher(state: &mut State) {
+    if state.shell.overlays.is_switcher_open() {
+        activate_target(state, state.shell.overlays.selected.map(OverviewTarget::Window), None);
     }
 }
 
 /// Closes the overview or the switcher without a choice. The switcher restores the stacking order.
-fn leave(state: &mut State) {
-    let order = state.shell.overlays.switched.clone().unwrap_or_default();
-    let used: Vec<WindowId> = order.iter().rev().copied().filter(|id| state.shell.is_there(*id)).collect();
-    state.shell.put_in_order(&used);
+fn cancel(state: &mut State) {
+    let order = state.shell.overlays.switcher_order.clone().unwrap_or_default();
+    let used: Vec<WindowId> =
+        order.iter().rev().copied().filter(|id| state.shell.is_on_visible_workspace(*id)).collect();
+    state.shell.set_use_order(&used);
     // If all windows are minimised none had the focus, so none gets it.
     let last = used.last().copied().filter(|last| !state.shell.is_minimised(*last));
-    take(state, last.map(Target::Window), None);
+    activate_target(state, last.map(OverviewTarget::Window), None);
 }
 
 fn set(state: &mut State, shows: bool) {
@@ -244,12 +246,12 @@ fn set(state: &mut State, shows: bool) {
             let areas = state
                 .outputs()
                 .filter_map(|output| Some((shell.workspaces.screen(&output.name())?, geometry(output).to_f64())));
-            let mut glides = Glides::default();
+            let mut glides = OverviewAnimations::default();
             glides.begin(areas, |screen, area| shell.places(screen, area));
-            state.shell.overlays.glides = glides;
+            state.shell.overlays.overview_animations = glides;
         }
         popup::dismiss_grabs(state);
-        spaces::tell_windows(&mut state.shell);
+        workspace_actions::send_window_states(&mut state.shell);
         changed(state);
     }
 }
@@ -260,20 +262,21 @@ pub fn toggle_help(state: &mut State) {
         return;
     }
     let shows = !state.shell.overlays.help.is_on();
-    state.shell.overlays.help_on = spaces::current_screen(state).filter(|_| shows).or(state.shell.overlays.help_on);
+    state.shell.overlays.help_on =
+        workspace_actions::current_screen(state).filter(|_| shows).or(state.shell.overlays.help_on);
     state.shell.overlays.help.set(shows);
     changed(state);
 }
 
 /// Shows or hides frame statistics.
 pub fn toggle_hud(state: &mut State) {
-    state.shell.overlays.hud = !state.shell.overlays.hud;
-    state.need_all();
+    state.shell.overlays.shows_statistics = !state.shell.overlays.shows_statistics;
+    state.schedule_repaint_all();
 }
 
 fn changed(state: &mut State) {
     state.refresh_focus();
-    state.need_all();
+    state.schedule_repaint_all();
 }
 
 /// Handles a key press. Returns whether an overlay used it: shortcuts are not for the overview, and every key except
@@ -290,9 +293,9 @@ pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
         return false;
     }
     match key.raw() {
-        keysyms::KEY_Escape => leave(state),
+        keysyms::KEY_Escape => cancel(state),
         keysyms::KEY_Return | keysyms::KEY_KP_Enter | keysyms::KEY_space => {
-            take(state, state.shell.overlays.selected.map(Target::Window), None);
+            activate_target(state, state.shell.overlays.selected.map(OverviewTarget::Window), None);
         }
         keysyms::KEY_Left => select_towards(state, (-1, 0)),
         keysyms::KEY_Right => select_towards(state, (1, 0)),
@@ -306,7 +309,7 @@ pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
 fn select_towards(state: &mut State, direction: (i8, i8)) {
     let selected = state.shell.overlays.selected;
     let layouts = state.outputs().map(|output| state.shell.overview(output));
-    let layouts: Vec<Layout> = layouts.collect();
+    let layouts: Vec<OverviewLayout> = layouts.collect();
     let on = layouts.iter().find_map(|layout| selected.and_then(|id| layout.towards(id, direction)));
     let first = || layouts.iter().find_map(|layout| layout.windows.first()).map(|(id, _)| *id);
     select(state, on.or_else(first));
@@ -314,7 +317,7 @@ fn select_towards(state: &mut State, direction: (i8, i8)) {
 
 fn select(state: &mut State, window: Option<WindowId>) {
     if std::mem::replace(&mut state.shell.overlays.selected, window) != window {
-        state.need_all();
+        state.schedule_repaint_all();
     }
 }
 
@@ -323,7 +326,7 @@ pub fn pointed(state: &mut State, point: Point<f64, Logical>) {
     if !state.shell.overlays.overview.is_on() {
         return;
     }
-    if let Some((_, Some(Target::Window(id)))) = target(state, point) {
+    if let Some((_, Some(OverviewTarget::Window(id)))) = target(state, point) {
         select(state, Some(id));
     }
 }
@@ -343,29 +346,29 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
         return false;
     }
     match target {
-        Some((output, at)) => take(state, at, Some(&output)),
-        None => leave(state),
+        Some((output, at)) => activate_target(state, at, Some(&output)),
+        None => cancel(state),
     }
     true
 }
 
 /// The output at `point`, and the window or card there.
-fn target(state: &State, point: Point<f64, Logical>) -> Option<(Output, Option<Target>)> {
+fn target(state: &State, point: Point<f64, Logical>) -> Option<(Output, Option<OverviewTarget>)> {
     let (output, _) = state.usable_area(Some(point))?;
     let target = state.shell.overview(&output).at(point);
     Some((output, target))
 }
 
 /// Closes the overview and shows the chosen window or workspace.
-fn take(state: &mut State, target: Option<Target>, output: Option<&Output>) {
+fn activate_target(state: &mut State, target: Option<OverviewTarget>, output: Option<&Output>) {
     let screen = output.and_then(|output| state.shell.workspaces.screen(&output.name()));
     match target {
-        Some(Target::Window(id)) if state.shell.window(id).is_some_and(super::Window::is_mapped) => {
+        Some(OverviewTarget::Window(id)) if state.shell.window(id).is_some_and(super::Window::is_mapped) => {
             activate(state, Some(id));
         }
-        Some(Target::Card(number)) => {
+        Some(OverviewTarget::Card(number)) => {
             if let Some(screen) = screen {
-                spaces::switch(state, Place { screen, number });
+                workspace_actions::switch(state, WorkspaceId { screen, number });
             }
         }
         _ => {}

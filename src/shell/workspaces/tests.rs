@@ -6,27 +6,28 @@ const NAMES: [&str; 3] = ["DP-1", "DP-2", "HDMI-A-1"];
 const WINDOWS: u32 = 6;
 
 #[derive(Clone, Debug)]
-enum Step {
+enum WorkspaceStep {
     /// Bit mask of the connected outputs.
     Connect(u8),
-    Switch(usize, Number),
+    Switch(usize, WorkspaceNumber),
     Add(u32, usize),
-    Put(u32, usize, Number),
+    Put(u32, usize, WorkspaceNumber),
     Remove(u32),
 }
 
-fn number() -> impl Strategy<Value = Number> {
+fn number() -> impl Strategy<Value = WorkspaceNumber> {
     (1..=9_u8).prop_map(|number| number.try_into().unwrap())
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = WorkspaceStep> {
     let (output, window) = (0..NAMES.len(), 0..WINDOWS);
     prop_oneof![
-        (0..8_u8).prop_map(Step::Connect),
-        (output.clone(), number()).prop_map(|(output, number)| Step::Switch(output, number)),
-        (window.clone(), output.clone()).prop_map(|(window, output)| Step::Add(window, output)),
-        (window.clone(), output, number()).prop_map(|(window, output, number)| Step::Put(window, output, number)),
-        window.prop_map(Step::Remove),
+        (0..8_u8).prop_map(WorkspaceStep::Connect),
+        (output.clone(), number()).prop_map(|(output, number)| WorkspaceStep::Switch(output, number)),
+        (window.clone(), output.clone()).prop_map(|(window, output)| WorkspaceStep::Add(window, output)),
+        (window.clone(), output, number())
+            .prop_map(|(window, output, number)| WorkspaceStep::Put(window, output, number)),
+        window.prop_map(WorkspaceStep::Remove),
     ]
 }
 
@@ -40,24 +41,24 @@ fn connect(spaces: &mut Workspaces, set: u8) {
     connect_named(spaces, names);
 }
 
-fn take(spaces: &mut Workspaces, there: &mut std::collections::BTreeSet<u32>, step: &Step) {
+fn take(spaces: &mut Workspaces, there: &mut std::collections::BTreeSet<u32>, step: &WorkspaceStep) {
     match *step {
-        Step::Connect(set) => connect(spaces, set),
-        Step::Switch(output, number) => {
+        WorkspaceStep::Connect(set) => connect(spaces, set),
+        WorkspaceStep::Switch(output, number) => {
             if let Some(screen) = spaces.screen(NAMES[output]) {
                 spaces.switch(screen, number);
             }
         }
-        Step::Add(window, output) => {
+        WorkspaceStep::Add(window, output) => {
             spaces.add(WindowId(window), spaces.screen(NAMES[output]));
             there.insert(window);
         }
-        Step::Put(window, output, number) => {
+        WorkspaceStep::Put(window, output, number) => {
             if let (Some(screen), true) = (spaces.screen(NAMES[output]), there.contains(&window)) {
-                spaces.put(WindowId(window), Place { screen, number });
+                spaces.assign(WindowId(window), WorkspaceId { screen, number });
             }
         }
-        Step::Remove(window) => {
+        WorkspaceStep::Remove(window) => {
             spaces.remove(WindowId(window));
             there.remove(&window);
         }
@@ -99,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn what_an_unplugged_output_had_comes_back_with_it(
+    fn windows_return_with_their_output(
         steps in prop::collection::vec(step(), 0..40), away in prop::collection::vec(0..8_u8, 1..6),
     ) {
         let mut spaces = Workspaces::default();
@@ -124,14 +125,14 @@ fn windows_of_an_unplugged_output_keep_their_numbers_elsewhere() {
     let mut spaces = Workspaces::default();
     connect_named(&mut spaces, names(&["DP-1", "DP-2"]));
     let (first, second) = (spaces.screen("DP-1").unwrap(), spaces.screen("DP-2").unwrap());
-    let two = Number::FIRST.next();
+    let two = WorkspaceNumber::FIRST.next();
     spaces.add(WindowId(1), Some(second));
-    spaces.put(WindowId(2), Place { screen: second, number: two });
+    spaces.assign(WindowId(2), WorkspaceId { screen: second, number: two });
     connect_named(&mut spaces, names(&["DP-1"]));
-    assert_eq!(spaces.place(WindowId(2)), Some(Place { screen: first, number: two }));
+    assert_eq!(spaces.place(WindowId(2)), Some(WorkspaceId { screen: first, number: two }));
     assert!(spaces.is_visible(WindowId(1)) && !spaces.is_visible(WindowId(2)));
     // A window that is moved meanwhile stays on its new output.
-    spaces.put(WindowId(2), Place { screen: first, number: two });
+    spaces.assign(WindowId(2), WorkspaceId { screen: first, number: two });
     connect_named(&mut spaces, names(&["DP-1", "DP-2"]));
     assert_eq!(spaces.place(WindowId(1)).unwrap().screen, second);
     assert_eq!(spaces.place(WindowId(2)).unwrap().screen, first);
@@ -158,11 +159,11 @@ fn outputs_without_windows_are_forgotten() {
 
 #[test]
 fn numbers_end_at_the_first_and_the_last() {
-    assert_eq!(Number::FIRST.previous(), Number::FIRST);
-    assert_eq!(Number::LAST.next(), Number::LAST);
-    assert_eq!("10".parse::<Number>(), Err(NoSuchNumber));
-    assert_eq!("0".parse::<Number>(), Err(NoSuchNumber));
-    assert_eq!(Number::all().count(), 9);
+    assert_eq!(WorkspaceNumber::FIRST.previous(), WorkspaceNumber::FIRST);
+    assert_eq!(WorkspaceNumber::LAST.next(), WorkspaceNumber::LAST);
+    assert_eq!("10".parse::<WorkspaceNumber>(), Err(InvalidWorkspaceNumber));
+    assert_eq!("0".parse::<WorkspaceNumber>(), Err(InvalidWorkspaceNumber));
+    assert_eq!(WorkspaceNumber::all().count(), 9);
 }
 
 #[test]
@@ -190,7 +191,7 @@ fn windows_come_home_to_their_monitor_whatever_it_is_plugged_into() {
 }
 
 #[test]
-fn two_monitors_that_say_the_same_are_two() {
+fn monitors_with_equal_identity_stay_distinct() {
     let twin = Some("ABC SAME Unknown");
     let mut spaces = Workspaces::default();
     spaces.connect_monitors([("DP-1", twin)].into_iter());

@@ -6,28 +6,28 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer, Logical, Point, Rectangle, Size};
 use smithay::wayland::compositor;
 
-use super::state::{self, Content, Inputs, MOST_NESTED, Role, View, size_of};
+use super::state::{self, MOST_NESTED, ScrollContent, ScrollInputs, ViewContentRole, ViewProperties, size_of};
 use crate::guard;
 use crate::surface::content::SurfaceContent;
-use upbeat_timing::scroll::{Cover, Extent, Region, Way};
+use upbeat_timing::scroll::{DocumentExtent, DocumentRegion, RenderedRegions, ScrollDistance};
 
 /// The state of a view before it moves.
-pub(super) struct Circumstances {
-    pub view: Arc<View>,
+pub(super) struct ViewSnapshot {
+    pub view: Arc<ViewProperties>,
     pub size: Size<i32, Logical>,
     pub shown: Point<f64, Logical>,
 }
 
 /// How far this input moves the view of `surface` along its axes; `None` if it does not.
-pub fn moved_by(surface: &WlSurface, input: Inputs, way: Way) -> Option<Way> {
+pub fn moved_by(surface: &WlSurface, input: ScrollInputs, way: ScrollDistance) -> Option<ScrollDistance> {
     let view = guard::with_states(surface, state::view).filter(|view| view.inputs.contains(input))?;
-    Some(view.terms(Size::default()).along(way)).filter(|way| *way != Way::default())
+    Some(view.terms(Size::default()).along(way)).filter(|way| *way != ScrollDistance::default())
 }
 
 /// The state of the view of `surface`; `None` if it is not a view, or has no content.
-pub(super) fn circumstances(surface: &WlSurface) -> Option<Circumstances> {
+pub(super) fn circumstances(surface: &WlSurface) -> Option<ViewSnapshot> {
     guard::with_states(surface, |states| {
-        Some(Circumstances { view: state::view(states)?, size: size_of(states)?, shown: state::offset(states) })
+        Some(ViewSnapshot { view: state::view(states)?, size: size_of(states)?, shown: state::offset(states) })
     })
 }
 
@@ -39,13 +39,13 @@ pub(super) fn is_too_deep(surface: &WlSurface) -> bool {
 }
 
 /// The surface of a content, while it is a subsurface of its view.
-fn child(view_surface: &WlSurface, content: &Content) -> Option<WlSurface> {
+fn child(view_surface: &WlSurface, content: &ScrollContent) -> Option<WlSurface> {
     let child = content.surface.upgrade().ok()?;
     (compositor::get_parent(&child).as_ref() == Some(view_surface)).then_some(child)
 }
 
 /// The buffer of a content of the view; `None` if it is not a content any more.
-fn shown_by(view_surface: &WlSurface, content: &Content) -> Option<SurfaceContent> {
+fn shown_by(view_surface: &WlSurface, content: &ScrollContent) -> Option<SurfaceContent> {
     let child = child(view_surface, content)?;
     guard::with_states(&child, |states| SurfaceContent::of(&child, states))
 }
@@ -53,16 +53,16 @@ fn shown_by(view_surface: &WlSurface, content: &Content) -> Option<SurfaceConten
 /// The contents of a view that scroll with its document.
 pub(super) fn documents<'a>(
     surface: &'a WlSurface,
-    view: &'a View,
-) -> impl Iterator<Item = (SurfaceContent, &'a Content)> {
-    let documents = view.contents.iter().filter(|content| content.role == Role::Document);
+    view: &'a ViewProperties,
+) -> impl Iterator<Item = (SurfaceContent, &'a ScrollContent)> {
+    let documents = view.contents.iter().filter(|content| content.role == ViewContentRole::Document);
     documents.filter_map(|content| Some((shown_by(surface, content)?, content)))
 }
 
 /// The contents of a view, each with its buffer pixel nearest to the middle of the visible part; the nearest content is
 /// first. Only approximate: this decides the order of uploads and nothing else.
 pub fn by_distance(view_surface: &WlSurface) -> Vec<(SurfaceContent, Point<i32, Buffer>)> {
-    let Some(Circumstances { view, size, shown }) = circumstances(view_surface) else { return Vec::new() };
+    let Some(ViewSnapshot { view, size, shown }) = circumstances(view_surface) else { return Vec::new() };
     let middle = Point::from((f64::from(size.w) / 2.0, f64::from(size.h) / 2.0));
     let mut found: Vec<_> = view
         .contents
@@ -82,11 +82,14 @@ pub fn by_distance(view_surface: &WlSurface) -> Vec<(SurfaceContent, Point<i32, 
 }
 
 /// The regions of the document that have contents.
-pub(super) fn cover(surface: &WlSurface, view: &View) -> Cover {
-    let documents = view.contents.iter().filter(|content| content.role == Role::Document);
-    Cover::of(documents.filter_map(|content| {
+pub(super) fn cover(surface: &WlSurface, view: &ViewProperties) -> RenderedRegions {
+    let documents = view.contents.iter().filter(|content| content.role == ViewContentRole::Document);
+    RenderedRegions::of(documents.filter_map(|content| {
         let size = guard::with_states(&child(surface, content)?, size_of)?;
-        let extent = |start: i64, length: i32| Extent { start, length: i64::from(length) };
-        Some(Region { x: extent(content.position.0.get(), size.w), y: extent(content.position.1.get(), size.h) })
+        let extent = |start: i64, length: i32| DocumentExtent { start, length: i64::from(length) };
+        Some(DocumentRegion {
+            x: extent(content.position.0.get(), size.w),
+            y: extent(content.position.1.get(), size.h),
+        })
     }))
 }

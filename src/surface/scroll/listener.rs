@@ -1,11 +1,11 @@
 //! The events that the client of a scroll view gets.
 
-use upbeat_timing::scroll::{Region, ShownAt, Side};
+use upbeat_timing::scroll::{DocumentRegion, ScrollSide, ViewPosition};
 use upbeat_timing::time::Instant;
 
 /// How a view is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ViewScrollMode {
     /// It cannot be moved now.
     Still,
     /// Composited at its new offset in each refresh.
@@ -14,7 +14,7 @@ pub enum Mode {
 
 /// Why the mode is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum ScrollModeReason {
     /// The compositor's choice.
     Policy,
     /// It has no content.
@@ -28,15 +28,15 @@ pub enum Reason {
 /// The client's protocol object of a view.
 pub trait ScrollListener: std::fmt::Debug {
     /// Sends how many pixels of contents the client may have.
-    fn tell_budget(&self, pixels: i64);
+    fn send_budget(&self, pixels: i64);
     /// Sends how the view is moved, and why.
-    fn tell_effective(&self, mode: Mode, reason: Reason);
+    fn send_effective(&self, mode: ViewScrollMode, reason: ScrollModeReason);
     /// Sends the region of the document that the client has to render by then.
-    fn tell_wanted(&self, region: Region, by: Instant);
+    fn send_wanted(&self, region: DocumentRegion, by: Instant);
     /// Sends that contents on `side` run out: `left` pixels, which last until `until`.
-    fn tell_low_water(&self, side: Side, left: i64, until: Instant);
+    fn send_low_water(&self, side: ScrollSide, left: i64, until: Instant);
     /// Sends that the view has come to rest.
-    fn tell_rest(&self, at: ShownAt);
+    fn send_rest(&self, at: ViewPosition);
     /// Sends the offset that the refresh at `present` showed.
-    fn tell_offset(&self, at: ShownAt, present: Instant);
+    fn send_offset(&self, at: ViewPosition, present: Instant);
 }

@@ -10,22 +10,22 @@
 //!                                       └─► wanted
 //! ```
 
-mod changes;
+mod budget_shares;
+mod content_changes;
 mod geometry;
-mod kept;
+mod kept_contents;
 mod listener;
-mod scrolled;
-mod shares;
+mod scrolled_view;
 pub mod state;
 mod stretched;
 
+pub use budget_shares::{ScrollBudgetShare, ScrollBudgets};
 pub use geometry::{by_distance, moved_by};
-pub use kept::KeptContent;
-pub use listener::{Mode, Reason, ScrollListener};
-pub use scrolled::{Answer, Scrolled};
-pub use shares::{Share, Shares};
+pub use kept_contents::KeptContent;
+pub use listener::{ScrollListener, ScrollModeReason, ViewScrollMode};
+pub use scrolled_view::{ScrolledView, ViewLatchResult};
 pub use state::{
-    Content, Inputs, MOST_CONTENTS, MOST_NESTED, Physics, Role, View, ViewAxis, ViewState, offset, set_offset, size_of,
-    update_view, view,
+    MOST_CONTENTS, MOST_NESTED, ScrollContent, ScrollInputs, ScrollPhysics, ViewAxis, ViewContentRole, ViewProperties,
+    ViewState, offset, set_offset, size_of, update_view, view,
 };
 pub use stretched::StretchedContent;

@@ -11,13 +11,13 @@ use smithay::wayland::compositor::{Cacheable, SurfaceData};
 
 use crate::bounds::DocumentUnit;
 use crate::guard;
-use crate::surface::showing;
-use upbeat_timing::scroll::{MOST_REGIONS, Region, Terms, USUAL_DECELERATION};
+use crate::surface::render_state;
+use upbeat_timing::scroll::{DocumentRegion, MOST_REGIONS, USUAL_DECELERATION, ViewTerms};
 
 bitflags! {
     /// The kinds of input that move a view.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct Inputs: u32 {
+    pub struct ScrollInputs: u32 {
         const DRAG = 1;
         const WHEEL = 2;
         /// Fingers on a touchpad.
@@ -34,7 +34,7 @@ pub enum ViewAxis {
 
 /// How a content moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum ViewContentRole {
     /// It scrolls with the document.
     #[default]
     Document,
@@ -46,51 +46,51 @@ pub enum Role {
 
 /// A subsurface that the view places.
 #[derive(Clone, Debug)]
-pub struct Content {
+pub struct ScrollContent {
     pub surface: Weak<WlSurface>,
     /// Its position, in the document or in the view, by its role.
     pub position: (DocumentUnit, DocumentUnit),
-    pub role: Role,
+    pub role: ViewContentRole,
     /// The axis along which a thumb moves, and how far.
     pub track: (ViewAxis, DocumentUnit),
 }
 
 /// How a view moves after it is released.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Physics {
+pub struct ScrollPhysics {
     /// The fraction of its speed that a fling keeps from one millisecond to the next.
     pub keeps: f64,
     /// How far it can be pulled beyond the document.
     pub rubber_band: u32,
 }
 
-impl Default for Physics {
+impl Default for ScrollPhysics {
     fn default() -> Self {
-        Physics { keeps: USUAL_DECELERATION, rubber_band: 0 }
+        ScrollPhysics { keeps: USUAL_DECELERATION, rubber_band: 0 }
     }
 }
 
 /// The client's state of a view.
 #[derive(Clone, Debug, Default)]
-pub struct View {
+pub struct ViewProperties {
     /// The extent of its document.
-    pub document: Region,
+    pub document: DocumentRegion,
     /// Whether input moves it (left and right, up and down).
     pub axes: (bool, bool),
-    pub inputs: Inputs,
-    pub physics: Physics,
+    pub inputs: ScrollInputs,
+    pub physics: ScrollPhysics,
     /// Offsets at which it comes to rest (left to right, top to bottom); empty: anywhere.
     pub snaps: (Arc<[i32]>, Arc<[i32]>),
     /// Input is not predicted.
     pub unpredicted: bool,
     /// Content that is missing at its ends is replaced by stretched ends.
     pub stretched: bool,
-    pub contents: Vec<Content>,
+    pub contents: Vec<ScrollContent>,
 }
 
 /// The double-buffered state of a surface: shared by all updates that do not change it; `None`: not a view.
 #[derive(Clone, Debug, Default)]
-pub struct ViewState(pub Option<Arc<View>>);
+pub struct ViewState(pub Option<Arc<ViewProperties>>);
 
 impl Cacheable for ViewState {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {
@@ -104,7 +104,7 @@ impl Cacheable for ViewState {
 
 impl ViewState {
     /// Changes it with the next commit.
-    pub fn edit(&mut self) -> &mut View {
+    pub fn edit(&mut self) -> &mut ViewProperties {
         Arc::make_mut(self.0.get_or_insert_default())
     }
 }
@@ -114,19 +114,19 @@ pub const MOST_NESTED: usize = 4;
 /// Contents of one view.
 pub const MOST_CONTENTS: usize = MOST_REGIONS;
 
-impl View {
+impl ViewProperties {
     /// The state of `surface` as a content; `None` if it is not a content.
-    pub fn content(&self, surface: &WlSurface) -> Option<&Content> {
+    pub fn content(&self, surface: &WlSurface) -> Option<&ScrollContent> {
         self.contents.iter().find(|content| content.surface == *surface)
     }
 
-    pub fn content_mut(&mut self, surface: &WlSurface) -> Option<&mut Content> {
+    pub fn content_mut(&mut self, surface: &WlSurface) -> Option<&mut ScrollContent> {
         self.contents.iter_mut().find(|content| content.surface == *surface)
     }
 
     /// The state that limits the offset of a view of this size.
-    pub fn terms(&self, size: Size<i32, Logical>) -> Terms<'_> {
-        Terms {
+    pub fn terms(&self, size: Size<i32, Logical>) -> ViewTerms<'_> {
+        ViewTerms {
             size: (size.w.into(), size.h.into()),
             document: self.document,
             axes: self.axes,
@@ -141,15 +141,15 @@ impl View {
     /// The position of a content in the view's coordinates, when the view is at `offset`.
     pub fn place(
         &self,
-        content: &Content,
+        content: &ScrollContent,
         offset: Point<f64, Logical>,
         size: Size<i32, Logical>,
     ) -> Point<f64, Logical> {
         let position = Point::from((content.position.0.get() as f64, content.position.1.get() as f64));
         match content.role {
-            Role::Document => position - offset,
-            Role::Fixed => position,
-            Role::Thumb => {
+            ViewContentRole::Document => position - offset,
+            ViewContentRole::Fixed => position,
+            ViewContentRole::Thumb => {
                 let (ranges, length) = (self.terms(size).ranges(), content.track.1.get() as f64);
                 position
                     + match content.track.0 {
@@ -180,16 +180,16 @@ pub fn set_offset(states: &SurfaceData, offset: Point<f64, Logical>) {
 
 /// The size of a surface's applied content, in surface coordinates; `None` without content.
 pub fn size_of(states: &SurfaceData) -> Option<Size<i32, Logical>> {
-    Some(showing::of(states)?.cut()?.size)
+    Some(render_state::of(states)?.cut()?.size)
 }
 
 /// The applied state of a surface as a view; `None` if it is not a view.
-pub fn view(states: &SurfaceData) -> Option<Arc<View>> {
+pub fn view(states: &SurfaceData) -> Option<Arc<ViewProperties>> {
     states.cached_state.get::<ViewState>().current().0.clone()
 }
 
 /// Updates `known` to the applied state of `surface` as a view. Returns whether it changed.
-pub fn update_view(surface: &WlSurface, known: &mut Option<Arc<View>>) -> bool {
+pub fn update_view(surface: &WlSurface, known: &mut Option<Arc<ViewProperties>>) -> bool {
     let applied = guard::with_states(surface, view);
     let is_same = match (&applied, &known) {
         (Some(applied), Some(known)) => Arc::ptr_eq(applied, known),

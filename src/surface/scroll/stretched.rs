@@ -5,41 +5,41 @@ use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::geometry::documents;
-use super::state::{Content, View};
+use super::state::{ScrollContent, ViewProperties};
 use crate::surface::content::SurfaceContent;
-use upbeat_timing::scroll::Region;
+use upbeat_timing::scroll::DocumentRegion;
 
 /// One content whose ends may be shown stretched.
 #[derive(Debug)]
 pub struct StretchedContent {
     pub content: SurfaceContent,
     /// Its place in the document.
-    pub said: Content,
+    pub placement: ScrollContent,
     /// The element ids of its beginning and its end, for damage tracking.
     pub ends: [Id; 2],
 }
 
 /// All document contents of a view, while a part is missing.
 #[derive(Debug, Default)]
-pub(super) struct Stretched {
+pub(super) struct StretchedContents {
     contents: Vec<StretchedContent>,
     /// The view moves up and down, not left and right.
-    pub goes_down: bool,
+    pub is_vertical: bool,
     /// The extent of its document: outside it nothing is missing.
-    pub document: Region,
+    pub document: DocumentRegion,
 }
 
-impl Stretched {
+impl StretchedContents {
     /// Takes the contents of `view` again, or none if no part is missing. Contents that were stretched before keep
     /// their element ids.
-    pub fn renew(&mut self, surface: &WlSurface, view: Option<&View>) {
+    pub fn renew(&mut self, surface: &WlSurface, view: Option<&ViewProperties>) {
         let before = std::mem::take(&mut self.contents);
         let Some(view) = view else { return };
-        (self.goes_down, self.document) = (view.axes.1, view.document);
+        (self.is_vertical, self.document) = (view.axes.1, view.document);
         self.contents.extend(documents(surface, view).map(|(content, said)| {
             let known = before.iter().find(|known| known.content.surface == content.surface);
             let ends = known.map_or_else(|| [Id::new(), Id::new()], |known| known.ends.clone());
-            StretchedContent { content, said: said.clone(), ends }
+            StretchedContent { content, placement: said.clone(), ends }
         }));
     }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use super::*;
 use crate::fixture::{REFRESH, gles};
 use upbeat::backend::headless::OutputOptions;
-use upbeat::render::{Fault, Renderer};
+use upbeat::render::{GpuFault, Renderer};
 use upbeat_timing::defaults::ANIMATION;
 
 pub(super) const AHEAD: u8 = 4;
@@ -14,25 +14,30 @@ pub(super) const AHEAD: u8 = 4;
 pub(super) const SLOW: u32 = 30_000;
 
 /// A world that renders ahead, on a display whose own queue holds up to `queue` frames.
-pub(super) fn ahead_by(renderer: Renderer, refresh: u32, queue: usize, animations: Animations) -> World {
+pub(super) fn ahead_by(renderer: Renderer, refresh: u32, queue: usize, animations: AnimationStyles) -> TestWorld {
     ahead_on(renderer, refresh, OutputOptions { queue, ..OutputOptions::default() }, animations)
 }
 
 /// As [`ahead_by`], with more options of the display. It gets enough buffers and a cursor plane.
-pub(super) fn ahead_on(renderer: Renderer, refresh: u32, options: OutputOptions, animations: Animations) -> World {
+pub(super) fn ahead_on(
+    renderer: Renderer,
+    refresh: u32,
+    options: OutputOptions,
+    animations: AnimationStyles,
+) -> TestWorld {
     let (cursor_plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
     let options = OutputOptions { buffers, cursor_plane, ..options };
-    let mut world = World::lit_at(refresh, options, renderer);
+    let mut world = TestWorld::rendered_at(refresh, options, renderer);
     world.state.outputs.set_frames_ahead(AHEAD);
     set_up(world, animations)
 }
 
-fn animated_ahead(animations: Animations) -> World {
+fn animated_ahead(animations: AnimationStyles) -> TestWorld {
     ahead_by(Renderer::pixman().unwrap(), REFRESH, OutputOptions::default().queue, animations)
 }
 
 /// As [`animated_ahead`], and the display itself holds the frames rendered ahead.
-fn presented_ahead(animations: Animations) -> World {
+fn presented_ahead(animations: AnimationStyles) -> TestWorld {
     ahead_by(Renderer::pixman().unwrap(), REFRESH, usize::from(AHEAD), animations)
 }
 
@@ -40,7 +45,7 @@ fn presented_ahead(animations: Animations) -> World {
 const DRAW: Span = Span::from_millis(5);
 
 /// Both kinds of world, drawn by OpenGL ES on its own thread. Empty without OpenGL ES.
-fn ahead_by_gles(animations: Animations) -> impl Iterator<Item = World> {
+fn ahead_by_gles(animations: AnimationStyles) -> impl Iterator<Item = TestWorld> {
     let queues = [OutputOptions::default().queue, usize::from(AHEAD)];
     queues.into_iter().filter_map(move |queue| {
         let mut world = ahead_by(gles()?, SLOW, queue, animations);
@@ -49,29 +54,29 @@ fn ahead_by_gles(animations: Animations) -> impl Iterator<Item = World> {
     })
 }
 
-pub(super) fn records(world: &World) -> impl Iterator<Item = &FrameRecord> {
+pub(super) fn records(world: &TestWorld) -> impl Iterator<Item = &FrameRecord> {
     world.state.outputs.states().next().unwrap().records().iter()
 }
 
 /// The frames that were rendered ahead of their refreshes and shown.
-pub(super) fn ahead(world: &World) -> Vec<FrameRecord> {
+pub(super) fn ahead(world: &TestWorld) -> Vec<FrameRecord> {
     records(world).filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some()).copied().collect()
 }
 
 #[test]
-fn frames_that_are_rendered_ahead_represent_their_own_display_time_too() {
+fn frames_rendered_ahead_represent_their_display_time() {
     for world in [animated_ahead(fades()), presented_ahead(fades())] {
-        runs_ahead(&opens_rightly(world, DURATION));
+        runs_ahead(&check_opening_frames(world, DURATION));
     }
 }
 
 #[test]
-fn frames_that_another_thread_renders_ahead_represent_their_own_display_time_too() {
+fn frames_rendered_ahead_on_another_thread_represent_their_display_time() {
     let duration = DURATION * 4;
-    ahead_by_gles(fades_for(duration)).for_each(|world| runs_ahead(&opens_rightly(world, duration)));
+    ahead_by_gles(fades_for(duration)).for_each(|world| runs_ahead(&check_opening_frames(world, duration)));
 }
 
-fn runs_ahead(world: &World) {
+fn runs_ahead(world: &TestWorld) {
     let ahead = ahead(world);
     assert!(ahead.len() > 5, "only {} frames", ahead.len());
     let runs_ahead = |pair: &[FrameRecord]| pair[1].composed < pair[0].presented;
@@ -84,19 +89,19 @@ fn runs_ahead(world: &World) {
 }
 
 /// Maximises a new window and waits until frames of that animation were rendered ahead.
-pub(super) fn maximise(world: &mut World) -> (ClientIndex, Toplevel) {
+pub(super) fn maximise(world: &mut TestWorld) -> (ClientIndex, TestToplevel) {
     let (client, window) = open(world, RED);
-    world.rest();
+    world.run_until_idle();
     window.toplevel.set_maximized();
     world.settle();
-    let size = world.client(client).answer_newest().unwrap();
+    let size = world.client(client).ack_newest_configure().unwrap();
     draw(world, client, &window, 2, size, RED);
-    world.until("frames ahead", |world| ahead(world).len() > 4);
+    world.run_until("frames ahead", |world| ahead(world).len() > 4);
     (client, window)
 }
 
-fn moves() -> Animations {
-    Animations { place: Some(spring(1.0)), ..Animations::default() }
+fn moves() -> AnimationStyles {
+    AnimationStyles { place: Some(spring(1.0)), ..AnimationStyles::default() }
 }
 
 #[test]
@@ -107,20 +112,21 @@ fn a_window_that_opens_is_rendered_ahead_from_its_first_move_on() {
     // wrong.
     let client = world.connect();
     let _window = world.open_in(client, "a", SIZE.0, SIZE.1);
-    let of_it = |world: &World| records(world).filter(|record| record.latched > opened).copied().collect::<Vec<_>>();
-    world.until("some frames", |world| of_it(world).len() > 3);
+    let of_it =
+        |world: &TestWorld| records(world).filter(|record| record.latched > opened).copied().collect::<Vec<_>>();
+    world.run_until("some frames", |world| of_it(world).len() > 3);
     let frames = of_it(&world);
     let made: Vec<Pacing> = frames[..3].iter().map(|frame| frame.pacing).collect();
     assert_eq!(made, [Pacing::JustInTime, Pacing::Ahead, Pacing::Ahead], "{frames:#?}");
 }
 
 #[test]
-fn input_supersedes_what_was_rendered_ahead() {
+fn input_supersedes_frames_rendered_ahead() {
     supersedes(animated_ahead(moves()));
 }
 
 #[test]
-fn input_supersedes_what_the_display_holds() {
+fn input_supersedes_frames_held_by_the_display() {
     supersedes(presented_ahead(moves()));
 }
 
@@ -130,14 +136,14 @@ fn input_supersedes_even_the_frame_that_the_display_shows_next() {
     const TOLERANCE: Span = Span::from_millis(2);
     let mut world = ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), lasting(8));
     let _window = maximise(&mut world);
-    world.until("frames in the display", |world| {
+    world.run_until("frames in the display", |world| {
         records(world).last().is_some_and(|newest| newest.present - newest.latched > newest.interval * 3)
     });
     let shown = records(&world).count();
-    world.until("a refresh", |world| records(world).count() > shown);
+    world.run_until("a refresh", |world| records(world).count() > shown);
     world.key(KEY_A, true);
     let pressed = world.now();
-    world.until("a fresh frame", |world| {
+    world.run_until("a fresh frame", |world| {
         records(world).any(|record| record.latched > pressed && record.presented.is_some())
     });
     for stale in ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)) {
@@ -147,29 +153,29 @@ fn input_supersedes_even_the_frame_that_the_display_shows_next() {
 }
 
 #[test]
-fn input_supersedes_what_another_thread_rendered_ahead() {
+fn input_supersedes_frames_rendered_ahead_on_another_thread() {
     ahead_by_gles(moves()).for_each(supersedes);
 }
 
 /// How many frames are latched ahead but not drawn.
-fn recorded(world: &World) -> usize {
+fn recorded(world: &TestWorld) -> usize {
     world.state.outputs.states().map(upbeat::output::OutputState::recorded_ahead).sum()
 }
 
 /// Motion that outlasts each step of a test.
-pub(super) fn lasting(seconds: i64) -> Animations {
-    let style = Style::Easing { duration: Span::from_seconds(seconds), curve: CubicBezier::LINEAR };
-    Animations { place: Some(style), ..Animations::default() }
+pub(super) fn lasting(seconds: i64) -> AnimationStyles {
+    let style = MotionStyle::Easing { duration: Span::from_seconds(seconds), curve: CubicBezier::LINEAR };
+    AnimationStyles { place: Some(style), ..AnimationStyles::default() }
 }
 
 #[test]
-fn frames_ahead_are_recorded_while_one_is_drawn() {
+fn frames_ahead_are_recorded_while_a_frame_is_drawn() {
     // The motion is fast enough that every frame differs.
     for mut world in ahead_by_gles(lasting(3)) {
         let _window = maximise(&mut world);
         let (gate, go) = mpsc::channel::<Span>();
-        world.state.outputs.renderer().unwrap().disturb(Fault::Slow { begun: mpsc::channel().0, go });
-        world.until("records", |world| {
+        world.state.outputs.renderer().unwrap().inject_fault(GpuFault::Slow { begun: mpsc::channel().0, go });
+        world.run_until("records", |world| {
             let is_drawing = world.state.outputs.states().all(upbeat::output::OutputState::is_drawing);
             is_drawing && recorded(world) >= usize::from(ANIMATION.run_ahead)
         });
@@ -177,21 +183,23 @@ fn frames_ahead_are_recorded_while_one_is_drawn() {
         assert_eq!(recorded(&world), 0, "recorded frames are stale and dropped at once");
         let pressed = world.now();
         drop(gate);
-        world.until("a fresh frame", |world| {
+        world.run_until("a fresh frame", |world| {
             records(world).any(|record| record.latched > pressed && record.presented.is_some())
         });
         let fresh = records(&world).find(|record| record.latched > pressed).unwrap();
         assert_ne!(fresh.pacing, Pacing::Ahead, "the first frame after the key is made just in time");
-        world.until("frames ahead", |world| ahead(world).iter().any(|record| record.latched > pressed));
+        world.run_until("frames ahead", |world| ahead(world).iter().any(|record| record.latched > pressed));
     }
 }
 
-fn supersedes(mut world: World) {
+fn supersedes(mut world: TestWorld) {
     let _window = maximise(&mut world);
     world.key(KEY_A, true);
     let pressed = world.now();
-    world.until("the end", |world| world.state.outputs.states().all(|output| !output.conductor().output().is_needed()));
-    world.rest();
+    world.run_until("the end", |world| {
+        world.state.outputs.states().all(|output| !output.conductor().output().is_repaint_scheduled())
+    });
+    world.run_until_idle();
     // Two stale frames may be shown: the frame in flight, and the frame kept in case the fresh frame is late.
     let before =
         ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)).count();
@@ -203,33 +211,33 @@ fn supersedes(mut world: World) {
 }
 
 #[test]
-fn what_a_client_shows_while_its_window_moves_is_not_late() {
+fn commit_during_an_animation_is_not_late() {
     for mut world in [animated_ahead(moves()), presented_ahead(moves())] {
         let (client, window) = maximise(&mut world);
         draw(&mut world, client, &window, 3, OUTPUT, GREEN);
         let committed = world.now();
-        world.until("light", |world| world.client(client).light(3).is_some());
+        world.run_until("light", |world| world.client(client).light(3).is_some());
         let is_stale = |record: &&FrameRecord| record.latched < committed && record.presented > Some(committed);
         let stale = ahead(&world).iter().filter(is_stale).count();
         assert!(stale <= 2, "{stale} frames without the commit came first");
-        world.rest();
+        world.run_until_idle();
         let picture = world.picture();
         assert!(picture.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "stale pixels are left");
     }
 }
 
 #[test]
-fn what_the_display_holds_is_shown_however_long_we_are_held_up() {
+fn display_shows_the_frames_it_holds_while_the_compositor_sleeps() {
     let mut world = presented_ahead(lasting(8));
     let _window = maximise(&mut world);
-    world.until("frames in the display", |world| {
+    world.run_until("frames in the display", |world| {
         let newest = records(world).last().copied().unwrap();
         newest.pacing == Pacing::Ahead && newest.present - newest.composed.unwrap() > newest.interval * 4
     });
     let held_up = world.now();
-    world.oversleep(Span::from_millis(45));
+    world.skip_time(Span::from_millis(45));
     let over = world.now();
-    world.until("a frame after the sleep", |world| records(world).any(|record| record.presented > Some(over)));
+    world.run_until("a frame after the sleep", |world| records(world).any(|record| record.presented > Some(over)));
     let meanwhile: Vec<_> =
         ahead(&world).into_iter().filter(|it| it.presented > Some(held_up) && it.presented < Some(over)).collect();
     // The display shows the frames that it holds, however long the compositor sleeps.
@@ -246,7 +254,7 @@ fn the_cursor_moves_on_frames_that_the_display_holds() {
     let _window = maximise(&mut world);
     world.point(200.0, 100.0);
     let moved = world.now();
-    world.rest();
+    world.run_until_idle();
     let picture = world.state.outputs.states().next().unwrap().display().screenshot(true).unwrap();
     let at = |x: i32, y: i32| picture.pixels[(y * OUTPUT.0 + x) as usize] & 0x00ff_ffff;
     assert!((0..12).any(|y| at(201, 100 + y) != RED), "the cursor is where the pointer is");

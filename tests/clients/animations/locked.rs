@@ -11,9 +11,9 @@ const DRAW: Span = Span::from_millis(5);
 
 /// Locks the session with blue while a red window moves and `ready` frames wait: no red pixel is shown after the first
 /// blue.
-fn is_locked(mut world: World, ready: usize) {
+fn shows_only_the_lock_after_it(mut world: TestWorld, ready: usize) {
     let _window = maximise(&mut world);
-    world.until("frames ahead", |world| {
+    world.run_until("frames ahead", |world| {
         let output = world.state.outputs.states().next().unwrap();
         output.conductor().output().frames().ready() >= ready
     });
@@ -23,8 +23,9 @@ fn is_locked(mut world: World, ready: usize) {
     let shown = world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == BLUE);
     assert!(shown, "the lock is on screen when the locker is told");
     let until = told + Span::from_millis(500);
-    world.until("time", |world| world.now() >= until);
-    let colours: Vec<Colour> = std::iter::from_fn(|| seen.pop()).map(|sample| sample.pixels[0] & 0x00ff_ffff).collect();
+    world.run_until("time", |world| world.now() >= until);
+    let colours: Vec<Xrgb8888Pixel> =
+        std::iter::from_fn(|| seen.pop()).map(|sample| sample.pixels[0] & 0x00ff_ffff).collect();
     let first = colours.iter().position(|colour| *colour == BLUE).unwrap();
     assert!(colours[..first].contains(&RED) && colours[first..].iter().all(|colour| *colour == BLUE), "{colours:x?}");
     locker.unlock(&mut world);
@@ -33,12 +34,15 @@ fn is_locked(mut world: World, ready: usize) {
 #[test]
 fn frames_that_were_rendered_ahead_are_not_seen_after_the_lock() {
     // Only two buffers are left beside the buffers on screen and in flight.
-    is_locked(ahead_by(Renderer::pixman().unwrap(), SLOW, 0, lasting(8)), 2);
+    shows_only_the_lock_after_it(ahead_by(Renderer::pixman().unwrap(), SLOW, 0, lasting(8)), 2);
 }
 
 #[test]
 fn frames_that_the_display_holds_are_not_seen_after_the_lock() {
-    is_locked(ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), lasting(8)), usize::from(AHEAD));
+    shows_only_the_lock_after_it(
+        ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), lasting(8)),
+        usize::from(AHEAD),
+    );
 }
 
 #[test]
@@ -47,6 +51,6 @@ fn frames_that_another_thread_draws_are_not_seen_after_the_lock() {
         let Some(gles) = gles() else { return };
         let mut world = ahead_by(gles, SLOW, queue, lasting(8));
         world.drawing_takes(DRAW);
-        is_locked(world, 2);
+        shows_only_the_lock_after_it(world, 2);
     }
 }

@@ -1,21 +1,21 @@
 //! Windows that open, close and change their geometry with an animation: every frame is right for its own display time.
 
 mod ahead;
-mod going;
-mod late;
+mod closing;
+mod geometry;
+mod late_flips;
 mod locked;
-mod place;
-mod slow;
+mod slow_renderer;
 
 use ahead::{ahead, records};
 
-use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
-use crate::fixture::{ClientIndex, KEY_A, OUTPUT, Toplevel, World};
+use crate::fixture::content::{BLUE, ContentEvent, GREEN, RED, Xrgb8888Pixel};
+use crate::fixture::{ClientIndex, KEY_A, OUTPUT, TestToplevel, TestWorld};
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::config::Config;
-use upbeat::shell::animation::{Animations, Fade};
+use upbeat::shell::animation::{AnimationStyles, FadeStyle};
 use upbeat_timing::defaults::START_DELAY;
-use upbeat_timing::motion::Style;
+use upbeat_timing::motion::MotionStyle;
 use upbeat_timing::motion::easing::CubicBezier;
 use upbeat_timing::motion::spring::SpringShape;
 use upbeat_timing::pacing::Pacing;
@@ -27,54 +27,61 @@ const DURATION: Span = Span::from_millis(400);
 /// A window opens from this fraction of its size.
 const SMALL: f64 = 0.5;
 const SIZE: (i32, i32) = (400, 300);
-fn spring(swings: f64) -> Style {
-    Style::Spring(SpringShape::new(swings, 1.0).unwrap())
+fn spring(swings: f64) -> MotionStyle {
+    MotionStyle::Spring(SpringShape::new(swings, 1.0).unwrap())
 }
 
-fn animated(animations: Animations) -> World {
-    set_up(World::lit(), animations)
+fn animated(animations: AnimationStyles) -> TestWorld {
+    set_up(TestWorld::rendered(), animations)
 }
 
-fn set_up(mut world: World, animations: Animations) -> World {
+fn set_up(mut world: TestWorld, animations: AnimationStyles) -> TestWorld {
     world.state.outputs.set_background([0.0; 3]);
     world.state.shell.set_animations(animations);
-    world.rest();
+    world.run_until_idle();
     world
 }
 
-fn fades() -> Animations {
+fn fades() -> AnimationStyles {
     fades_for(DURATION)
 }
 
-fn fades_for(duration: Span) -> Animations {
-    let style = Style::Easing { duration, curve: CubicBezier::LINEAR };
-    let fade = Some(Fade { style, scale: SMALL });
-    Animations { open: fade, close: fade, ..Animations::default() }
+fn fades_for(duration: Span) -> AnimationStyles {
+    let style = MotionStyle::Easing { duration, curve: CubicBezier::LINEAR };
+    let fade = Some(FadeStyle { style, scale: SMALL });
+    AnimationStyles { open: fade, close: fade, ..AnimationStyles::default() }
 }
 
-fn open(world: &mut World, colour: Colour) -> (ClientIndex, Toplevel) {
+fn open(world: &mut TestWorld, colour: Xrgb8888Pixel) -> (ClientIndex, TestToplevel) {
     world.open_filled("a", SIZE, colour)
 }
 
-fn draw(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, size: (i32, i32), colour: Colour) {
+fn draw(
+    world: &mut TestWorld,
+    client: ClientIndex,
+    window: &TestToplevel,
+    number: u32,
+    size: (i32, i32),
+    colour: Xrgb8888Pixel,
+) {
     world.client(client).draw(&window.surface, number, size, colour);
     window.surface.commit();
     world.settle();
 }
 
 /// Records the middle row of the screen.
-fn row(world: &mut World) -> ProbeLog {
+fn row(world: &mut TestWorld) -> ProbeLog {
     world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1))
 }
 
 /// A frame's target time and the row of pixels that it showed.
-struct Frame {
+struct ShownRow {
     present: Instant,
     interval: Span,
     pixels: Vec<u32>,
 }
 
-impl Frame {
+impl ShownRow {
     /// The first column that is not black, and the column after the last.
     fn edges(&self) -> Option<(i32, i32)> {
         let lit = |pixel: &u32| *pixel & 0x00ff_ffff != 0;
@@ -88,26 +95,26 @@ impl Frame {
 }
 
 /// The frames shown, each with the target time from the compositor's record.
-fn frames(world: &World, log: &ProbeLog) -> Vec<Frame> {
+fn frames(world: &TestWorld, log: &ProbeLog) -> Vec<ShownRow> {
     let output = world.state.outputs.states().next().unwrap();
     let frame = |LoggedSample { refresh, pixels, .. }: LoggedSample| {
         let record = output.records().iter().find(|record| record.sequence == Some(refresh.sequence))?;
-        Some(Frame { present: record.present, interval: record.interval, pixels })
+        Some(ShownRow { present: record.present, interval: record.interval, pixels })
     };
     std::iter::from_fn(|| log.pop()).filter_map(frame).collect()
 }
 
-fn share(frame: &Frame, start: Instant, duration: Span) -> f64 {
+fn share(frame: &ShownRow, start: Instant, duration: Span) -> f64 {
     (frame.present.since(start).as_seconds_f64() / duration.as_seconds_f64()).clamp(0.0, 1.0)
 }
 
 /// Opens a window and compares the geometry in each frame with the frame's target time.
-fn opens_rightly(mut world: World, duration: Span) -> World {
+fn check_opening_frames(mut world: TestWorld, duration: Span) -> TestWorld {
     let log = row(&mut world);
     let opened = world.now();
     open(&mut world, RED);
-    world.rest();
-    let frames: Vec<Frame> = frames(&world, &log).into_iter().filter(|frame| frame.edges().is_some()).collect();
+    world.run_until_idle();
+    let frames: Vec<ShownRow> = frames(&world, &log).into_iter().filter(|frame| frame.edges().is_some()).collect();
     assert!(frames.len() > 5, "only {} frames", frames.len());
     // The animation starts at the refresh before the window's first frame, or later by the start delay with frames
     // ahead.
@@ -129,26 +136,26 @@ fn opens_rightly(mut world: World, duration: Span) -> World {
 
 #[test]
 fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
-    let world = opens_rightly(animated(fades()), DURATION);
+    let world = check_opening_frames(animated(fades()), DURATION);
     assert!(ahead(&world).is_empty());
 }
 
 #[test]
 fn with_reduced_motion_the_first_frame_is_the_last() {
     let config = Config { reduced_motion: true, ..Config::default() };
-    let mut world = animated(config.animations.motions(config.reduced_motion));
+    let mut world = animated(config.animations.to_shell(config.reduced_motion));
     let log = row(&mut world);
     let (client, window) = open(&mut world, RED);
-    world.rest();
+    world.run_until_idle();
     window.toplevel.set_maximized();
     world.settle();
-    let size = world.client(client).answer_newest().unwrap();
+    let size = world.client(client).ack_newest_configure().unwrap();
     draw(&mut world, client, &window, 2, size, RED);
-    world.rest();
+    world.run_until_idle();
     window.surface.attach(None, 0, 0);
     window.surface.commit();
     world.settle();
-    world.rest();
+    world.run_until_idle();
     let seen: Vec<_> = frames(&world, &log).iter().map(|frame| (frame.edges(), frame.middle())).collect();
     let start = seen.iter().position(|(edges, _)| edges.is_some()).unwrap();
     assert_eq!(seen[start..], [(Some((440, 840)), RED), (Some((0, 1280)), RED), (None, 0)]);
@@ -156,23 +163,24 @@ fn with_reduced_motion_the_first_frame_is_the_last() {
 
 #[test]
 fn a_session_is_animated_unless_its_configuration_says_otherwise() {
-    let motions = Config::default().animations.motions(false);
+    let motions = Config::default().animations.to_shell(false);
     assert!(motions.open.is_some() && motions.close.is_some() && motions.place.is_some());
-    assert_eq!(Config::default().animations.motions(true), Animations::default());
+    assert_eq!(Config::default().animations.to_shell(true), AnimationStyles::default());
     assert_eq!(
-        Animations::default(),
-        Animations { open: None, close: None, place: None, workspace: None, overview: None, help: None }
+        AnimationStyles::default(),
+        AnimationStyles { open: None, close: None, place: None, workspace: None, overview: None, help: None }
     );
 }
 
 #[test]
-fn what_has_settled_asks_for_no_frame() {
-    let mut world = animated(Animations { place: Some(spring(4.0)), ..fades() });
+fn finished_animation_schedules_no_frame() {
+    let mut world = animated(AnimationStyles { place: Some(spring(4.0)), ..fades() });
     let (client, window) = open(&mut world, RED);
-    world.rest();
-    let output = |world: &World| world.state.outputs.states().next().unwrap().records().iter().last().unwrap().frame;
+    world.run_until_idle();
+    let output =
+        |world: &TestWorld| world.state.outputs.states().next().unwrap().records().iter().last().unwrap().frame;
     let last = output(&world);
-    world.oversleep(Span::from_millis(100));
+    world.skip_time(Span::from_millis(100));
     world.turn();
     assert!(upbeat::session::turn::run(&mut world.state).is_none(), "a timer is set");
     assert_eq!(output(&world), last);
@@ -180,18 +188,19 @@ fn what_has_settled_asks_for_no_frame() {
 }
 
 /// Animations so slow that none ends while a test looks.
-fn slow() -> Animations {
+fn slow() -> AnimationStyles {
     let curve = CubicBezier::LINEAR;
-    let fade = Some(Fade { style: Style::Easing { duration: Span::from_seconds(1_000), curve }, scale: SMALL });
-    Animations { open: fade, close: fade, ..Animations::default() }
+    let fade =
+        Some(FadeStyle { style: MotionStyle::Easing { duration: Span::from_seconds(1_000), curve }, scale: SMALL });
+    AnimationStyles { open: fade, close: fade, ..AnimationStyles::default() }
 }
 
 #[test]
-fn the_pointer_meets_a_window_where_it_is_seen() {
+fn pointer_hits_an_animated_window_where_it_is_seen() {
     let mut world = animated(slow());
     let (_client, _window) = open(&mut world, RED);
-    world.until("light", |world| records(world).any(|record| record.presented.is_some() && record.damage > 0));
-    world.until("the window", |world| hit(world, 640.0, 360.0).is_some());
+    world.run_until("light", |world| records(world).any(|record| record.presented.is_some() && record.damage > 0));
+    world.run_until("the window", |world| hit(world, 640.0, 360.0).is_some());
     // The window is half its size, about its centre: from 540 to 740, and from 285 to 435.
     let (x, y) = hit(&world, 640.0, 360.0).unwrap();
     assert!((x - 200.0).abs() < 1.0 && (y - 150.0).abs() < 1.0, "({x}, {y}) of the surface");
@@ -201,7 +210,7 @@ fn the_pointer_meets_a_window_where_it_is_seen() {
 }
 
 /// The surface-local point that is seen at (x, y).
-fn hit(world: &World, x: f64, y: f64) -> Option<(f64, f64)> {
+fn hit(world: &TestWorld, x: f64, y: f64) -> Option<(f64, f64)> {
     let point = (x, y).into();
     let (surface, origin) = upbeat::output::scene_on_screen_hit(&world.state, point)?;
     drop(surface);
@@ -210,18 +219,18 @@ fn hit(world: &World, x: f64, y: f64) -> Option<(f64, f64)> {
 }
 
 #[test]
-fn what_is_below_a_window_that_becomes_fullscreen_is_seen_until_it_is() {
-    let mut world = animated(Animations { place: Some(spring(1.0)), ..Animations::default() });
+fn background_is_seen_until_a_window_has_become_fullscreen() {
+    let mut world = animated(AnimationStyles { place: Some(spring(1.0)), ..AnimationStyles::default() });
     world.state.outputs.set_background([0.0, 0.0, 1.0]);
     let (client, window) = open(&mut world, RED);
-    world.rest();
+    world.run_until_idle();
     window.toplevel.set_fullscreen(None);
     world.settle();
-    let size = world.client(client).answer_newest().unwrap();
+    let size = world.client(client).ack_newest_configure().unwrap();
     draw(&mut world, client, &window, 2, size, RED);
-    world.until("the middle", |world| world.pixel(300, 360) == RED);
+    world.run_until("the middle", |world| world.pixel(300, 360) == RED);
     assert_eq!(world.pixel(2, 700), BLUE, "the window does not reach there yet");
-    world.rest();
+    world.run_until_idle();
     // The cursor is in the first rows: skip them.
     let below = &world.picture().pixels[(OUTPUT.0 * 100) as usize..];
     assert!(below.iter().all(|pixel| pixel & 0x00ff_ffff == RED));

@@ -1,23 +1,24 @@
 //! Targets, and the refreshes that show the frames drawn for them.
 
-use super::stage::{Stage, on_the_grid, refreshes_late};
-use crate::fixture::content::Heard;
-use crate::fixture::pacing::{Paced, Pacing, Reason};
+use super::paced_window::{PacedWindow, on_the_grid, refreshes_late};
+use crate::fixture::content::ContentEvent;
+use crate::fixture::pacing::{Pacing, PacingEvent, Reason};
 
 #[test]
-fn the_pacing_in_force_is_told_at_once_and_when_it_changes() {
-    let mut stage = Stage::new(3);
+fn effective_pacing_is_sent_at_once_and_on_change() {
+    let mut stage = PacedWindow::new(3);
     stage.world.settle();
     let client = stage.world.client(stage.client);
-    assert_eq!(client.data.paced[0], Paced::Capabilities(8));
-    let first = Paced::Effective { pacing: Pacing::JustInTime, ahead: 1, min_buffers: 2, reason: Reason::Automatic };
-    assert_eq!(client.data.paced[1], first);
+    assert_eq!(client.data.pacing_events[0], PacingEvent::Capabilities(8));
+    let first =
+        PacingEvent::Effective { pacing: Pacing::JustInTime, ahead: 1, min_buffers: 2, reason: Reason::Automatic };
+    assert_eq!(client.data.pacing_events[1], first);
     assert_eq!(client.effective(), Some((Pacing::Ahead, 3, Reason::Client)));
 }
 
 #[test]
 fn requests_are_answered_at_once_while_there_is_room() {
-    let mut stage = Stage::new(3);
+    let mut stage = PacedWindow::new(3);
     for _ in 0..5 {
         stage.pacing.request_target();
     }
@@ -32,20 +33,20 @@ fn requests_are_answered_at_once_while_there_is_room() {
     // A frame that reaches the screen makes room for another target.
     targets.iter().for_each(|target| stage.frame(target));
     let client = stage.client;
-    stage.world.until("all five targets", |world| world.client(client).targets().len() == 5);
+    stage.world.run_until("all five targets", |world| world.client(client).targets().len() == 5);
     on_the_grid(&stage.world.client(client).targets());
 }
 
 #[test]
 fn every_frame_is_shown_at_its_own_refresh() {
-    let mut stage = Stage::new(4);
+    let mut stage = PacedWindow::new(4);
     let mut shown = Vec::new();
     for _ in 0..5 {
         let targets = stage.targets(4);
         targets.iter().for_each(|target| stage.frame(target));
         stage.world.settle();
         for target in &targets {
-            let at = stage.fate(target);
+            let at = stage.wait_for_fate(target);
             shown.push((target.id, at.map(|at| refreshes_late(target, at))));
         }
     }
@@ -55,6 +56,6 @@ fn every_frame_is_shown_at_its_own_refresh() {
     let fates: Vec<u64> = stage.world.client(stage.client).fates().iter().map(|(id, _)| *id).collect();
     assert!(fates.is_sorted(), "{fates:?}");
     for (id, _) in &shown {
-        assert!(stage.heard(Heard::Called(*id as u32)), "the callback of {id}");
+        assert!(stage.has_received(ContentEvent::Callback(*id as u32)), "the callback of {id}");
     }
 }

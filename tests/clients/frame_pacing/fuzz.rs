@@ -11,10 +11,10 @@ use rand::{Rng, SeedableRng};
 use wayland_client::protocol::wl_subsurface::WlSubsurface;
 use wayland_client::protocol::wl_surface::WlSurface;
 
-use crate::fixture::chance::{first_seed, number};
 use crate::fixture::content::set_stamp;
 use crate::fixture::pacing::{UpbeatFramePacingV1, bind, cancel_from, wire};
-use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, Toplevel, World};
+use crate::fixture::seeds::{first_seed, number};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, TestToplevel, TestWorld};
 use upbeat_timing::time::Span;
 
 /// Lives of the random client.
@@ -25,10 +25,10 @@ const BURST: usize = 12;
 const BURSTS: usize = 40;
 const SIZE: (i32, i32) = (40, 30);
 
-struct Random {
+struct RandomPacingClient {
     rng: StdRng,
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     child: WlSurface,
     subsurface: WlSubsurface,
     objects: Vec<(UpbeatFramePacingV1, WlSurface)>,
@@ -43,14 +43,14 @@ fn buffers() -> usize {
     links.flatten().filter(|link| link.to_string_lossy().contains("random-client")).count()
 }
 
-impl Random {
-    fn new(world: &mut World, seed: u64) -> Self {
+impl RandomPacingClient {
+    fn new(world: &mut TestWorld, seed: u64) -> Self {
         let (client, window) = world.open("random", SIZE.0, SIZE.1);
         world.client(client).buffer_name = "random-client";
         let (child, subsurface) = world.client(client).subsurface(&window.surface);
         let mut rng = StdRng::seed_from_u64(seed);
         let wrong = rng.random_bool(0.5);
-        Random { rng, client, window, child, subsurface, objects: Vec::new(), update: 0, wrong }
+        RandomPacingClient { rng, client, window, child, subsurface, objects: Vec::new(), update: 0, wrong }
     }
 
     fn surface(&mut self) -> WlSurface {
@@ -58,7 +58,7 @@ impl Random {
     }
 
     /// The id of a recent target, or any id.
-    fn id(&mut self, world: &mut World) -> u64 {
+    fn id(&mut self, world: &mut TestWorld) -> u64 {
         let targets = world.client(self.client).targets();
         let any = self.wrong && self.rng.random_bool(0.02);
         if any || targets.is_empty() {
@@ -68,7 +68,7 @@ impl Random {
         targets[self.rng.random_range(newest..targets.len())].id
     }
 
-    fn step(&mut self, world: &mut World) {
+    fn step(&mut self, world: &mut TestWorld) {
         let surface = self.surface();
         let object = (!self.objects.is_empty()).then(|| {
             let index = self.rng.random_range(0..self.objects.len());
@@ -130,7 +130,7 @@ impl Random {
             (93, _) => self.window.toplevel.set_maximized(),
             (94, _) => self.window.toplevel.unset_maximized(),
             (95, _) => {
-                world.client(self.client).answer_newest();
+                world.client(self.client).ack_newest_configure();
             }
             (96, _) => world.key(KEY_A, true),
             (97, _) => world.key(KEY_A, false),
@@ -139,7 +139,7 @@ impl Random {
         }
     }
 
-    fn commit(&mut self, world: &mut World, surface: &WlSurface, attach: bool) {
+    fn commit(&mut self, world: &mut TestWorld, surface: &WlSurface, attach: bool) {
         self.update += 1;
         if attach {
             world.client(self.client).draw(surface, self.update, SIZE, self.update);
@@ -148,13 +148,13 @@ impl Random {
     }
 
     /// Sends requests until it makes a mistake or [`BURSTS`] are over.
-    fn live(&mut self, world: &mut World) {
+    fn send_random_requests(&mut self, world: &mut TestWorld) {
         for _ in 0..BURSTS {
             for _ in 0..BURST {
                 self.step(world);
             }
             world.turn();
-            if world.client(self.client).is_gone() {
+            if world.client(self.client).is_disconnected() {
                 return;
             }
         }
@@ -162,31 +162,31 @@ impl Random {
 }
 
 #[test]
-fn a_random_client_harms_nobody() {
+fn random_pacing_requests_leave_other_clients_running() {
     let (first, lives) = (first_seed(), number("UPBEAT_FUZZ_CLIENTS", CLIENTS));
     let end = Instant::now() + Duration::from_secs(number("UPBEAT_FUZZ_SECONDS", 0));
-    let mut world = World::lit();
+    let mut world = TestWorld::rendered();
     let (other, window) = world.open("other", 50, 50);
     let (mut rounds, mut mistakes, mut level) = (0, 0, None);
     while rounds < lives || Instant::now() < end {
         let seed = first + rounds;
         println!("seed {seed}");
-        let mut random = Random::new(&mut world, seed);
-        random.live(&mut world);
-        mistakes += u64::from(world.client(random.client).is_gone());
+        let mut random = RandomPacingClient::new(&mut world, seed);
+        random.send_random_requests(&mut world);
+        mistakes += u64::from(world.client(random.client).is_disconnected());
         world.kill(random.client);
         world.button(BUTTON_LEFT, false);
         world.key(KEY_A, false);
         let number = rounds as u32 + 1;
         // The window gains and loses the focus in every round: a client that never acknowledges is treated as hung.
-        world.client(other).answer_newest();
+        world.client(other).ack_newest_configure();
         world.client(other).draw(&window.surface, number, (50, 50), number);
         window.surface.commit();
-        world.until(&format!("a frame of the other client after seed {seed}"), |world| {
-            world.client(other).count(|heard| heard.is_end_of_feedback(number)) > 0
+        world.run_until(&format!("a frame of the other client after seed {seed}"), |world| {
+            world.client(other).count_content_events(|heard| heard.is_end_of_feedback(number)) > 0
         });
         assert_eq!(world.state.surfaces.iter().count(), 1, "surfaces are left after seed {seed}");
-        world.client(other).data.heard.clear();
+        world.client(other).data.content_events.clear();
         rounds += 1;
         // The first rounds fill pools and caches, so count the descriptors after them.
         if rounds == 3 {
@@ -195,7 +195,7 @@ fn a_random_client_harms_nobody() {
     }
     // Threads close the descriptors, so wait for them.
     if let Some(level) = level {
-        world.until("the close of the clients' buffers", |_| buffers() <= level + 8);
+        world.run_until("the close of the clients' buffers", |_| buffers() <= level + 8);
     }
     assert!(rounds < 10 || mistakes > 0, "{rounds} rounds without a mistake test nothing");
 }

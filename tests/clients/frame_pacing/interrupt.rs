@@ -1,39 +1,39 @@
 //! Input interrupts drawing ahead until the gesture ends.
 
-use super::stage::Stage;
+use super::paced_window::PacedWindow;
 use crate::fixture::BUTTON_LEFT;
-use crate::fixture::pacing::{Paced, Pacing, Reason, RevokeReason, cancel_from, wire::Wish};
+use crate::fixture::pacing::{Pacing, PacingEvent, Reason, RevokeReason, cancel_from, wire::Wish};
 
-fn press(stage: &mut Stage) {
+fn press(stage: &mut PacedWindow) {
     let origin = stage.world.window("a").origin();
     stage.world.point(f64::from(origin.x) + 10.0, f64::from(origin.y) + 10.0);
     stage.world.button(BUTTON_LEFT, true);
 }
 
-fn until_effective(stage: &mut Stage, wanted: (Pacing, u32, Reason)) {
+fn until_effective(stage: &mut PacedWindow, wanted: (Pacing, u32, Reason)) {
     let client = stage.client;
-    stage.world.until("the pacing", |world| world.client(client).effective() == Some(wanted));
+    stage.world.run_until("the pacing", |world| world.client(client).effective() == Some(wanted));
 }
 
 #[test]
-fn a_press_moves_to_just_in_time_and_its_end_moves_back() {
-    let mut stage = Stage::new(4);
+fn press_switches_to_just_in_time_until_its_release() {
+    let mut stage = PacedWindow::new(4);
     let targets = stage.targets(4);
     targets[..2].iter().for_each(|target| stage.frame(target));
     press(&mut stage);
     until_effective(&mut stage, (Pacing::JustInTime, 1, Reason::InteractiveInput));
     let client = stage.client;
-    let revoked = Paced::Revoked(targets[2].id, RevokeReason::Pacing);
-    assert!(stage.world.client(client).data.paced.contains(&revoked));
+    let revoked = PacingEvent::Revoked(targets[2].id, RevokeReason::Pacing);
+    assert!(stage.world.client(client).data.pacing_events.contains(&revoked));
     // Requests whose targets were revoked are answered again, now one at a time.
     cancel_from(&stage.pacing, targets[0].id);
-    stage.world.until("a target", |world| world.client(client).targets().len() == 5);
+    stage.world.run_until("a target", |world| world.client(client).targets().len() == 5);
     let target = stage.world.client(client).targets()[4];
     stage.frame(&target);
-    stage.world.until("another target", |world| world.client(client).targets().len() == 6);
+    stage.world.run_until("another target", |world| world.client(client).targets().len() == 6);
     let target = stage.world.client(client).targets()[5];
     stage.frame(&target);
-    assert!(stage.fate(&target).is_ok());
+    assert!(stage.wait_for_fate(&target).is_ok());
     stage.world.button(BUTTON_LEFT, false);
     until_effective(&mut stage, (Pacing::Ahead, 4, Reason::Client));
     assert_eq!(stage.targets(4).len(), 4);
@@ -41,7 +41,7 @@ fn a_press_moves_to_just_in_time_and_its_end_moves_back() {
 
 #[test]
 fn bare_motion_does_not_interrupt() {
-    let mut stage = Stage::new(4);
+    let mut stage = PacedWindow::new(4);
     let origin = stage.world.window("a").origin();
     for step in 0..5 {
         stage.world.point(f64::from(origin.x + step), f64::from(origin.y) + 10.0);
@@ -53,7 +53,7 @@ fn bare_motion_does_not_interrupt() {
 
 #[test]
 fn a_client_that_predicts_input_stays_ahead() {
-    let mut stage = Stage::new(4);
+    let mut stage = PacedWindow::new(4);
     stage.pacing.set_options(Wish::StayAhead);
     stage.surface().commit();
     stage.world.settle();
@@ -63,9 +63,9 @@ fn a_client_that_predicts_input_stays_ahead() {
 }
 
 #[test]
-fn just_in_time_and_vsync_answer_one_request_a_frame() {
+fn just_in_time_and_vsync_answer_one_target_request_per_frame() {
     for pacing in [Pacing::JustInTime, Pacing::Vsync] {
-        let mut stage = Stage::new(4);
+        let mut stage = PacedWindow::new(4);
         stage.pacing.set_pacing(pacing);
         stage.surface().commit();
         stage.world.settle();
@@ -75,12 +75,12 @@ fn just_in_time_and_vsync_answer_one_request_a_frame() {
         }
         for count in 1..=5 {
             let client = stage.client;
-            stage.world.until("a target", |world| world.client(client).targets().len() >= count);
+            stage.world.run_until("a target", |world| world.client(client).targets().len() >= count);
             let targets = stage.world.client(client).targets();
             assert_eq!(targets.len(), count, "{pacing:?}");
             stage.frame(&targets[count - 1]);
         }
         let last = stage.world.client(stage.client).targets()[4];
-        assert!(stage.fate(&last).is_ok());
+        assert!(stage.wait_for_fate(&last).is_ok());
     }
 }

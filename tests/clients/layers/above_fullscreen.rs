@@ -11,18 +11,18 @@ const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
 const BOTTOM: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 - 50);
 
 /// A session with a bar and a fullscreen window above the bar.
-fn covered() -> (World, ClientIndex, Toplevel) {
-    let mut world = World::lit();
+fn with_bar_below_fullscreen() -> (TestWorld, ClientIndex, TestToplevel) {
+    let mut world = TestWorld::rendered();
     let client = world.connect();
-    world.pin(client, Layer::Top, GREEN, bar(30));
+    world.map_layer(client, Layer::Top, GREEN, bar(30));
     let (owner, window) = world.open_filled("a", (400, 300), BLUE);
     window.toplevel.set_fullscreen(None);
     world.settle();
-    let size = world.client(owner).answer_newest().unwrap();
+    let size = world.client(owner).ack_newest_configure().unwrap();
     world.client(owner).draw(&window.surface, 2, size, BLUE);
     window.surface.commit();
     world.settle();
-    world.rest();
+    world.run_until_idle();
     assert_eq!(world.pixel(200, 5), BLUE);
     (world, owner, window)
 }
@@ -33,72 +33,74 @@ fn keyboard(layer: &ZwlrLayerSurfaceV1) {
 }
 
 /// Lets the input method receive the state of text fields, and shows the result.
-fn pass(world: &mut World) {
+fn sync_input_method(world: &mut TestWorld) {
     for _ in 0..3 {
         world.settle();
         world.turn();
     }
-    world.rest();
+    world.run_until_idle();
 }
 
 #[test]
-fn a_launcher_that_has_the_keyboard_is_seen_and_hit_and_the_bar_is_not() {
-    let (mut world, owner, _window) = covered();
+fn launcher_with_the_keyboard_is_above_fullscreen_and_the_bar_is_not() {
+    let (mut world, owner, _window) = with_bar_below_fullscreen();
     let client = world.connect();
-    let launcher = world.pin(client, Layer::Top, RED, |layer| {
+    let launcher = world.map_layer(client, Layer::Top, RED, |layer| {
         layer.set_size(300, 200);
         layer.set_keyboard_interactivity(Wants::Exclusive);
     });
-    pass(&mut world);
+    sync_input_method(&mut world);
     assert_eq!((world.pixel(MIDDLE.0, MIDDLE.1), world.pixel(200, 5)), (RED, BLUE));
     world.client(client).take_events();
     world.point(f64::from(MIDDLE.0), f64::from(MIDDLE.1));
     let entered = world.client(client).take_events();
     let launchers = id(&launcher.surface);
-    assert!(entered.iter().any(|event| matches!(event, Event::PointerEnter { surface, .. } if *surface == launchers)));
+    assert!(
+        entered.iter().any(|event| matches!(event, ClientEvent::PointerEnter { surface, .. } if *surface == launchers))
+    );
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+    assert!(world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::Key { .. })));
     launcher.layer.set_keyboard_interactivity(Wants::None);
     launcher.surface.commit();
-    pass(&mut world);
+    sync_input_method(&mut world);
     // This pixel lies beside the cursor.
     assert_eq!(world.pixel(MIDDLE.0 - 50, MIDDLE.1), BLUE, "without the keyboard it is a surface like the bar");
-    assert!(!world.client(owner).is_gone());
+    assert!(!world.client(owner).is_disconnected());
 }
 
 #[test]
-fn a_keyboard_on_the_screen_is_seen_while_a_field_of_the_window_is_typed_into() {
-    let (mut world, owner, _window) = covered();
+fn onscreen_keyboard_is_above_fullscreen_while_a_field_is_enabled() {
+    let (mut world, owner, _window) = with_bar_below_fullscreen();
     let field = text::field(&mut world, owner, "");
     let typist = world.connect();
     let _method = text::method(&mut world, typist);
-    world.pin(typist, Layer::Top, RED, keyboard);
-    pass(&mut world);
+    world.map_layer(typist, Layer::Top, RED, keyboard);
+    sync_input_method(&mut world);
     assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), BLUE, "nothing is typed into");
     field.enable();
     field.commit();
-    pass(&mut world);
+    sync_input_method(&mut world);
     assert_eq!((world.pixel(BOTTOM.0, BOTTOM.1), world.pixel(200, 5)), (RED, BLUE));
     field.disable();
     field.commit();
-    pass(&mut world);
+    sync_input_method(&mut world);
     assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), BLUE);
 }
 
 #[test]
-fn a_keyboard_that_is_no_input_method_is_seen_as_long_as_it_can_type() {
-    let (mut world, ..) = covered();
+fn virtual_keyboard_client_is_above_fullscreen_while_it_has_a_virtual_keyboard() {
+    let (mut world, ..) = with_bar_below_fullscreen();
     let typist = world.connect();
     let keys = {
         let client = world.client(typist);
         let globals = client.globals();
         globals.virtual_keyboards.create_virtual_keyboard(&globals.seat, &client.handle(), ())
     };
-    world.pin(typist, Layer::Top, RED, keyboard);
-    pass(&mut world);
+    world.map_layer(typist, Layer::Top, RED, keyboard);
+    sync_input_method(&mut world);
     assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), RED);
     keys.destroy();
-    pass(&mut world);
+    sync_input_method(&mut world);
     assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), BLUE);
 }

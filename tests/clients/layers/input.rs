@@ -8,23 +8,23 @@ use crate::fixture::{KEY_A, KEY_O};
 use crate::lock::Locker;
 
 /// Surfaces that the client's keyboard entered, and surfaces that its pointer entered; each list in order.
-fn went_to(world: &mut World, client: ClientIndex) -> (Vec<u32>, Vec<u32>) {
+fn entered_surfaces(world: &mut TestWorld, client: ClientIndex) -> (Vec<u32>, Vec<u32>) {
     let (mut keyboard, mut pointer) = (Vec::new(), Vec::new());
     for event in world.client(client).take_events() {
         match event {
-            Event::KeyboardEnter { surface } => keyboard.push(surface),
-            Event::PointerEnter { surface, .. } => pointer.push(surface),
+            ClientEvent::KeyboardEnter { surface } => keyboard.push(surface),
+            ClientEvent::PointerEnter { surface, .. } => pointer.push(surface),
             _ => {}
         }
     }
     (keyboard, pointer)
 }
 
-fn is_typed_into(world: &mut World, client: ClientIndex) -> bool {
+fn is_typed_into(world: &mut TestWorld, client: ClientIndex) -> bool {
     world.client(client).take_events();
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { .. }))
+    world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::Key { .. }))
 }
 
 fn launcher(wants: Wants) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
@@ -35,11 +35,11 @@ fn launcher(wants: Wants) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
 }
 
 #[test]
-fn a_launcher_has_the_keyboard_while_it_is_there() {
-    let mut world = World::new();
+fn launcher_has_the_keyboard_as_long_as_it_is_mapped() {
+    let mut world = TestWorld::new();
     let (window, _a) = world.open("a", 400, 300);
     let client = world.connect();
-    let pinned = world.pin(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
+    let pinned = world.map_layer(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, client));
     assert!(!is_typed_into(&mut world, window));
     // A click on a window and a new window leave the keyboard with the launcher.
@@ -54,14 +54,14 @@ fn a_launcher_has_the_keyboard_while_it_is_there() {
 }
 
 #[test]
-fn of_several_that_want_it_the_topmost_has_it_and_below_windows_nobody_does() {
-    let mut world = World::new();
+fn topmost_exclusive_layer_surface_has_the_keyboard_and_none_below_windows() {
+    let mut world = TestWorld::new();
     let (window, _a) = world.open("a", 400, 300);
     let clients = [world.connect(), world.connect(), world.connect()];
-    world.pin(clients[0], Layer::Background, RED, launcher(Wants::Exclusive));
+    world.map_layer(clients[0], Layer::Background, RED, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, window));
-    let overlay = world.pin(clients[1], Layer::Overlay, RED, launcher(Wants::Exclusive));
-    world.pin(clients[2], Layer::Top, RED, launcher(Wants::Exclusive));
+    let overlay = world.map_layer(clients[1], Layer::Overlay, RED, launcher(Wants::Exclusive));
+    world.map_layer(clients[2], Layer::Top, RED, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, clients[1]));
     overlay.layer.set_keyboard_interactivity(Wants::None);
     overlay.surface.commit();
@@ -70,11 +70,11 @@ fn of_several_that_want_it_the_topmost_has_it_and_below_windows_nobody_does() {
 }
 
 #[test]
-fn what_takes_the_keyboard_on_demand_has_it_when_it_opens_loses_it_with_a_press_and_gets_it_with_one() {
-    let mut world = World::new();
+fn on_demand_layer_surface_gets_the_keyboard_on_map_and_by_press() {
+    let mut world = TestWorld::new();
     let (window, _a) = world.open("a", 400, 300);
     let client = world.connect();
-    world.pin(client, Layer::Top, RED, |layer| {
+    world.map_layer(client, Layer::Top, RED, |layer| {
         layer.set_anchor(Anchor::Top);
         layer.set_size(300, 40);
         layer.set_keyboard_interactivity(Wants::OnDemand);
@@ -95,66 +95,66 @@ fn what_takes_the_keyboard_on_demand_has_it_when_it_opens_loses_it_with_a_press_
 }
 
 #[test]
-fn a_press_on_a_bar_that_wants_no_keys_leaves_the_keyboard_where_it_is() {
-    let mut world = World::new();
+fn press_on_a_bar_without_interactivity_keeps_the_keyboard_focus() {
+    let mut world = TestWorld::new();
     let (window, _a) = world.open("a", 400, 300);
     let client = world.connect();
-    world.pin(client, Layer::Top, RED, bar(30));
+    world.map_layer(client, Layer::Top, RED, bar(30));
     world.client(client).take_events();
     world.click(10.0, 10.0);
     let pressed = world.client(client).take_events();
-    assert!(pressed.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })));
+    assert!(pressed.iter().any(|event| matches!(event, ClientEvent::Button { pressed: true, .. })));
     assert!(is_typed_into(&mut world, window));
 }
 
 #[test]
-fn what_lies_above_is_hit_first() {
-    let mut world = World::lit();
+fn uppermost_surface_is_hit_first() {
+    let mut world = TestWorld::rendered();
     let client = world.connect();
     let all = |layer: &ZwlrLayerSurfaceV1| layer.set_anchor(Anchor::all());
-    let wallpaper = world.pin(client, Layer::Background, GREEN, all);
+    let wallpaper = world.map_layer(client, Layer::Background, GREEN, all);
     let (window, a) = world.open_filled("a", (400, 300), BLUE);
-    let top = world.pin(client, Layer::Top, RED, |layer| {
+    let top = world.map_layer(client, Layer::Top, RED, |layer| {
         layer.set_anchor(Anchor::Left);
         layer.set_size(600, 100);
     });
-    world.rest();
+    world.run_until_idle();
     world.point(5.0, 5.0);
-    assert_eq!(went_to(&mut world, client).1, [id(&wallpaper.surface)]);
+    assert_eq!(entered_surfaces(&mut world, client).1, [id(&wallpaper.surface)]);
     world.point(500.0, 360.0);
-    assert_eq!(went_to(&mut world, client).1, [id(&top.surface)]);
+    assert_eq!(entered_surfaces(&mut world, client).1, [id(&top.surface)]);
     world.client(window).take_events();
     world.point(650.0, 360.0);
-    assert_eq!(went_to(&mut world, window).1, [id(&a.surface)]);
+    assert_eq!(entered_surfaces(&mut world, window).1, [id(&a.surface)]);
 }
 
 #[test]
-fn bars_stay_what_they_are_in_the_overview() {
-    let mut world = World::lit();
+fn bars_are_shown_and_clickable_in_the_overview() {
+    let mut world = TestWorld::rendered();
     let client = world.connect();
-    world.pin(client, Layer::Top, RED, bar(30));
+    world.map_layer(client, Layer::Top, RED, bar(30));
     world.open_filled("a", (400, 300), BLUE);
-    world.rest();
+    world.run_until_idle();
     world.chord(&[KEY_LEFT_SUPER], KEY_O);
-    world.rest();
+    world.run_until_idle();
     // The cursor lies in the corner.
     assert_eq!(world.pixel(200, 10), RED);
     world.client(client).take_events();
     world.click(10.0, 10.0);
     let heard = world.client(client).take_events();
-    assert!(heard.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })), "{heard:?}");
+    assert!(heard.iter().any(|event| matches!(event, ClientEvent::Button { pressed: true, .. })), "{heard:?}");
     assert!(world.state.shell.overlays().overview().is_on(), "the bar got the click, not the overview");
     // A launcher that opens there gets the keyboard.
-    world.pin(client, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
+    world.map_layer(client, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, client));
 }
 
 #[test]
 fn a_bar_has_menus_that_lie_above_windows_and_take_a_grab() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (window, _w) = maximised(&mut world);
     let client = world.connect();
-    let pinned = world.pin(client, Layer::Bottom, RED, bar(30));
+    let pinned = world.map_layer(client, Layer::Bottom, RED, bar(30));
     world.client(client).take_events();
     world.click(100.0, 10.0);
     let serial = world.client(client).press_serial();
@@ -165,8 +165,8 @@ fn a_bar_has_menus_that_lie_above_windows_and_take_a_grab() {
     popup.popup.grab(&seat, serial);
     popup.surface.commit();
     world.settle();
-    world.client(client).answer_newest();
-    world.client(client).show(&popup.surface, 100, 80);
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&popup.surface, 100, 80);
     world.settle();
     let shell = &world.state.shell;
     let root = shell.layers().shown().next().unwrap().surface();
@@ -176,24 +176,24 @@ fn a_bar_has_menus_that_lie_above_windows_and_take_a_grab() {
     assert_eq!(smithay::reexports::wayland_server::Resource::id(&hit).protocol_id(), id(&popup.surface));
     assert!(is_typed_into(&mut world, client), "a menu that grabs has the keyboard");
     world.click(300.0, 400.0);
-    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::PopupDone)));
+    assert!(world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::PopupDone)));
     assert!(is_typed_into(&mut world, window));
     pinned.layer.destroy();
     world.settle();
-    assert!(!world.client(client).is_gone());
+    assert!(!world.client(client).is_disconnected());
 }
 
 #[test]
 fn nothing_takes_the_keyboard_from_the_locker() {
-    let mut world = World::lit();
+    let mut world = TestWorld::rendered();
     let client = world.connect();
-    world.pin(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
-    world.rest();
+    world.map_layer(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
+    world.run_until_idle();
     let locker = Locker::lock(&mut world, BLUE);
-    world.rest();
+    world.run_until_idle();
     let late = world.connect();
-    world.pin(late, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
-    world.rest();
+    world.map_layer(late, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
+    world.run_until_idle();
     assert_eq!(world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2), BLUE, "no layer lies above the lock");
     world.click(f64::from(OUTPUT.0 / 2), f64::from(OUTPUT.1 / 2));
     assert!(!is_typed_into(&mut world, client) && !is_typed_into(&mut world, late));
@@ -203,30 +203,30 @@ fn nothing_takes_the_keyboard_from_the_locker() {
 }
 
 /// Makes the window fullscreen, or ends its fullscreen state.
-fn set_fullscreen(world: &mut World, client: ClientIndex, window: &Toplevel, fullscreen: bool) {
+fn set_fullscreen(world: &mut TestWorld, client: ClientIndex, window: &TestToplevel, fullscreen: bool) {
     match fullscreen {
         true => window.toplevel.set_fullscreen(None),
         false => window.toplevel.unset_fullscreen(),
     }
     world.settle();
-    world.client(client).answer_newest();
+    world.client(client).ack_newest_configure();
     let size = if fullscreen { OUTPUT } else { (400, 300) };
-    world.client(client).show(&window.surface, size.0, size.1);
+    world.client(client).commit_buffer(&window.surface, size.0, size.1);
     world.settle();
     world.turn();
 }
 
 #[test]
-fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_seen_again() {
+fn layer_surface_below_a_fullscreen_window_has_no_keyboard() {
     for wants in [Wants::Exclusive, Wants::OnDemand] {
-        let mut world = World::new();
+        let mut world = TestWorld::new();
         let (window, a) = world.open("a", 400, 300);
         let client = world.connect();
-        world.pin(client, Layer::Top, RED, launcher(wants));
+        world.map_layer(client, Layer::Top, RED, launcher(wants));
         assert!(is_typed_into(&mut world, client), "{wants:?}");
         // Another layer surface has the keyboard when the window becomes fullscreen.
         let other = world.connect();
-        let above = (wants == Wants::Exclusive).then(|| world.pin(other, Layer::Overlay, RED, launcher(wants)));
+        let above = (wants == Wants::Exclusive).then(|| world.map_layer(other, Layer::Overlay, RED, launcher(wants)));
         set_fullscreen(&mut world, window, &a, true);
         above.into_iter().for_each(|above| above.layer.destroy());
         world.settle();
@@ -239,10 +239,10 @@ fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_see
 
 #[test]
 fn prompt_keeps_the_keyboard_when_a_window_goes_fullscreen() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     let (window, a) = world.open("a", 400, 300);
     let client = world.connect();
-    let prompt = world.pin(client, Layer::Top, RED, launcher(Wants::Exclusive));
+    let prompt = world.map_layer(client, Layer::Top, RED, launcher(Wants::Exclusive));
     for fullscreen in [true, false, true] {
         set_fullscreen(&mut world, window, &a, fullscreen);
         assert!(is_typed_into(&mut world, client), "a password goes to no other window");
@@ -259,11 +259,11 @@ fn prompt_keeps_the_keyboard_when_a_window_goes_fullscreen() {
 #[test]
 fn launcher_that_opens_above_a_fullscreen_window_has_the_keyboard() {
     for wants in [Wants::Exclusive, Wants::OnDemand] {
-        let mut world = World::new();
+        let mut world = TestWorld::new();
         let (window, a) = world.open("a", 400, 300);
         set_fullscreen(&mut world, window, &a, true);
         let client = world.connect();
-        world.pin(client, Layer::Top, RED, launcher(wants));
+        world.map_layer(client, Layer::Top, RED, launcher(wants));
         world.turn();
         assert!(is_typed_into(&mut world, client), "{wants:?}");
     }

@@ -4,17 +4,17 @@ mod above_fullscreen;
 mod bad_input;
 mod input;
 mod rules;
-mod seen;
+mod visibility;
 
 use upbeat::shell::Window;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::Anchor;
 
 use crate::fixture::content::{BLUE, GREEN, RED};
-use crate::fixture::handlers::id;
-use crate::fixture::layers::{Layer, LayerSaid, LayerSurface, ZwlrLayerSurfaceV1};
-use crate::fixture::{ClientIndex, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, Toplevel, World};
-use crate::output_management::{Head, area, configure, manager, told};
+use crate::fixture::dispatch::id;
+use crate::fixture::layers::{Layer, LayerEvent, TestLayerSurface, ZwlrLayerSurfaceV1};
+use crate::fixture::{ClientEvent, ClientIndex, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, TestToplevel, TestWorld};
+use crate::output_management::{HeadWithSettings, area, configure, manager, output_manager_events};
 
 /// A bar along the top edge whose exclusive zone is its height.
 fn bar(height: u32) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
@@ -26,7 +26,7 @@ fn bar(height: u32) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
 }
 
 /// Rectangle of a layer surface: left, top, width, height.
-fn place(world: &World, pinned: &LayerSurface) -> (i32, i32, i32, i32) {
+fn place(world: &TestWorld, pinned: &TestLayerSurface) -> (i32, i32, i32, i32) {
     let number = id(&pinned.surface);
     let of = |surface: &smithay::reexports::wayland_server::protocol::wl_surface::WlSurface| {
         smithay::reexports::wayland_server::Resource::id(surface).protocol_id()
@@ -42,7 +42,7 @@ fn rect(window: &Window) -> (i32, i32, i32, i32) {
 }
 
 /// A maximised window whose client has acknowledged and drawn.
-fn maximised(world: &mut World) -> (ClientIndex, Toplevel) {
+fn maximised(world: &mut TestWorld) -> (ClientIndex, TestToplevel) {
     let (client, window) = world.open("a", 400, 300);
     window.toplevel.set_maximized();
     world.settle();
@@ -50,27 +50,27 @@ fn maximised(world: &mut World) -> (ClientIndex, Toplevel) {
     (client, window)
 }
 
-fn answer(world: &mut World, client: ClientIndex, surface: &WlSurface) -> (i32, i32) {
-    let size = world.client(client).answer_newest().expect("it was asked for a size");
-    world.client(client).show(surface, size.0, size.1);
+fn answer(world: &mut TestWorld, client: ClientIndex, surface: &WlSurface) -> (i32, i32) {
+    let size = world.client(client).ack_newest_configure().expect("it was asked for a size");
+    world.client(client).commit_buffer(surface, size.0, size.1);
     world.settle();
     size
 }
 
 #[test]
-fn a_surface_is_told_its_size_and_goes_where_it_is_anchored() {
-    let mut world = World::new();
+fn layer_surface_is_configured_with_its_size_and_placed_at_its_anchors() {
+    let mut world = TestWorld::new();
     let client = world.connect();
-    let top = world.pin(client, Layer::Top, RED, bar(30));
+    let top = world.map_layer(client, Layer::Top, RED, bar(30));
     assert_eq!(place(&world, &top), (0, 0, OUTPUT.0, 30));
-    let corner = world.pin(client, Layer::Overlay, BLUE, |layer| {
+    let corner = world.map_layer(client, Layer::Overlay, BLUE, |layer| {
         layer.set_anchor(Anchor::Bottom | Anchor::Right);
         layer.set_margin(0, 10, 20, 0);
         layer.set_size(100, 50);
     });
     assert_eq!(place(&world, &corner), (OUTPUT.0 - 110, OUTPUT.1 - 70, 100, 50));
     // Below the first bar, which has its zone already.
-    let second = world.pin(client, Layer::Top, GREEN, bar(20));
+    let second = world.map_layer(client, Layer::Top, GREEN, bar(20));
     assert_eq!(place(&world, &second), (0, 30, OUTPUT.0, 20));
     // A request takes effect with the commit. No acknowledgement is needed, because the size stays.
     corner.layer.set_anchor(Anchor::Top | Anchor::Left);
@@ -79,14 +79,14 @@ fn a_surface_is_told_its_size_and_goes_where_it_is_anchored() {
     corner.surface.commit();
     world.settle();
     assert_eq!(place(&world, &corner), (0, 50, 100, 50));
-    assert_eq!(world.client(client).said_to(&corner), []);
+    assert_eq!(world.client(client).layer_events(&corner), []);
 }
 
 #[test]
-fn another_size_takes_effect_with_the_content_that_was_made_for_it() {
-    let mut world = World::new();
+fn new_size_takes_effect_with_its_content() {
+    let mut world = TestWorld::new();
     let client = world.connect();
-    let pinned = world.pin(client, Layer::Top, RED, |layer| {
+    let pinned = world.map_layer(client, Layer::Top, RED, |layer| {
         layer.set_anchor(Anchor::Bottom);
         layer.set_size(200, 40);
     });
@@ -95,30 +95,30 @@ fn another_size_takes_effect_with_the_content_that_was_made_for_it() {
     pinned.surface.commit();
     world.settle();
     assert_eq!(place(&world, &pinned), (540, 680, 200, 40), "its client has not drawn that yet");
-    let serial = match world.client(client).said_to(&pinned)[..] {
-        [LayerSaid::Configure { serial, size: (400, 100) }] => serial,
+    let serial = match world.client(client).layer_events(&pinned)[..] {
+        [LayerEvent::Configure { serial, size: (400, 100) }] => serial,
         ref other => panic!("{other:?}"),
     };
     pinned.layer.ack_configure(serial);
     world.settle();
     assert_eq!(place(&world, &pinned), (540, 680, 200, 40), "an answer takes effect with the commit that follows it");
-    world.client(client).show(&pinned.surface, 400, 100);
+    world.client(client).commit_buffer(&pinned.surface, 400, 100);
     world.settle();
     assert_eq!(place(&world, &pinned), (440, 620, 400, 100));
 }
 
 #[test]
-fn a_zone_resizes_the_windows_beside_it_in_the_frame_that_it_is_in() {
-    let mut world = World::new();
+fn exclusive_zone_resizes_windows_in_the_frame_that_shows_it() {
+    let mut world = TestWorld::new();
     let (client, window) = maximised(&mut world);
     assert_eq!(rect(world.window("a")), (0, 0, OUTPUT.0, OUTPUT.1));
     let panel = world.connect();
-    let top = world.pin(panel, Layer::Top, RED, bar(30));
+    let top = world.map_layer(panel, Layer::Top, RED, bar(30));
     // The client has not answered: its old content is stretched to the area that is left. It gets one configure only.
     assert_eq!(rect(world.window("a")), (0, 30, OUTPUT.0, OUTPUT.1 - 30));
     assert!(world.window("a").is_stretched());
     let asked =
-        world.client(client).data.events.iter().filter(|event| matches!(event, Event::ToplevelConfigure { .. }));
+        world.client(client).data.events.iter().filter(|event| matches!(event, ClientEvent::ToplevelConfigure { .. }));
     assert_eq!(asked.count(), 1);
     assert_eq!(answer(&mut world, client, &window.surface), (OUTPUT.0, OUTPUT.1 - 30));
     assert_eq!(rect(world.window("a")), (0, 30, OUTPUT.0, OUTPUT.1 - 30));
@@ -131,30 +131,30 @@ fn a_zone_resizes_the_windows_beside_it_in_the_frame_that_it_is_in() {
 }
 
 #[test]
-fn what_a_bar_left_for_windows_is_forgotten_with_it_and_windows_open_where_their_output_goes() {
-    let mut world = World::lit();
+fn destroyed_bar_frees_its_zone_and_windows_follow_their_output() {
+    let mut world = TestWorld::rendered();
     let panel = world.connect();
-    let top = world.pin(panel, Layer::Top, RED, bar(30));
+    let top = world.map_layer(panel, Layer::Top, RED, bar(30));
     top.layer.destroy();
     world.settle();
     let (arranger, manager) = manager(&mut world);
-    told(&mut world, arranger);
-    let away = |head: &Head| head.set_position(5_000, 4_000);
+    output_manager_events(&mut world, arranger);
+    let away = |head: &HeadWithSettings| head.set_position(5_000, 4_000);
     configure(&mut world, arranger, &manager, &[(1, Some(&away))]).apply();
-    world.rest();
+    world.run_until_idle();
     assert_eq!(area(&world, "TEST-1"), (5_000, 4_000, OUTPUT.0, OUTPUT.1));
     world.open("late", 400, 300);
     assert_eq!(rect(world.window("late")), (5_440, 4_210, 400, 300), "in the middle of its output");
 }
 
 #[test]
-fn a_window_on_another_workspace_and_a_fullscreen_one_find_the_new_area() {
-    let mut world = World::new();
+fn hidden_and_fullscreen_windows_get_the_new_work_area() {
+    let mut world = TestWorld::new();
     let (client, window) = maximised(&mut world);
     world.chord(&[KEY_LEFT_SUPER], KEY_F);
     answer(&mut world, client, &window.surface);
     let panel = world.connect();
-    world.pin(panel, Layer::Top, RED, bar(30));
+    world.map_layer(panel, Layer::Top, RED, bar(30));
     assert_eq!(rect(world.window("a")), (0, 0, OUTPUT.0, OUTPUT.1), "a fullscreen window has all of its output");
     world.chord(&[KEY_LEFT_SUPER], KEY_F);
     assert_eq!(answer(&mut world, client, &window.surface), (OUTPUT.0, OUTPUT.1 - 30));
@@ -165,8 +165,8 @@ fn a_window_on_another_workspace_and_a_fullscreen_one_find_the_new_area() {
 }
 
 #[test]
-fn an_unmapped_bar_has_no_zone_and_starts_again_with_a_configure() {
-    let mut world = World::new();
+fn unmapped_bar_has_no_zone_and_is_configured_again() {
+    let mut world = TestWorld::new();
     maximised(&mut world);
     let client = world.connect();
     let pinned = world.client(client).layer(Layer::Top, None);
@@ -174,44 +174,44 @@ fn an_unmapped_bar_has_no_zone_and_starts_again_with_a_configure() {
     pinned.surface.commit();
     world.settle();
     assert_eq!(rect(world.window("a")).1, 0, "a zone counts when its surface is there");
-    world.answer_in(client, &pinned, RED);
+    world.draw_layer(client, &pinned, RED);
     assert_eq!(rect(world.window("a")).1, 30);
     pinned.surface.attach(None, 0, 0);
     pinned.surface.commit();
     world.settle();
     assert_eq!(rect(world.window("a")).1, 0);
-    assert_eq!(world.client(client).said_to(&pinned), []);
+    assert_eq!(world.client(client).layer_events(&pinned), []);
     pinned.surface.commit();
     world.settle();
-    world.answer_in(client, &pinned, RED);
+    world.draw_layer(client, &pinned, RED);
     assert_eq!(place(&world, &pinned), (0, 0, OUTPUT.0, 30));
 }
 
 #[test]
 fn layers_close_with_their_output_and_follow_its_size() {
-    let mut world = World::new();
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     let client = world.connect();
     // A surface without an output opens on the output of the pointer.
     world.point(f64::from(OUTPUT.0) + 10.0, 10.0);
-    let right = world.pin(client, Layer::Top, RED, bar(30));
+    let right = world.map_layer(client, Layer::Top, RED, bar(30));
     assert_eq!(place(&world, &right), (OUTPUT.0, 0, OUTPUT.0, 30));
     world.unplug("TEST-2");
-    assert_eq!(world.client(client).said_to(&right), [LayerSaid::Closed]);
+    assert_eq!(world.client(client).layer_events(&right), [LayerEvent::Closed]);
     assert_eq!(world.state.shell.layers().shown().count(), 0);
     // Requests to a closed surface have no effect.
     right.layer.set_size(0, 50);
     right.surface.commit();
     world.settle();
-    assert_eq!(world.client(client).said_to(&right), []);
+    assert_eq!(world.client(client).layer_events(&right), []);
     right.layer.destroy();
     right.surface.destroy();
     world.settle();
-    assert!(!world.client(client).is_gone());
+    assert!(!world.client(client).is_disconnected());
     // Another scale gives another logical size.
-    let left = world.pin(client, Layer::Top, RED, bar(30));
+    let left = world.map_layer(client, Layer::Top, RED, bar(30));
     let output = upbeat::output::hotplug::by_name(&world.state, "TEST-1").unwrap();
     upbeat::output::hotplug::arrange(&mut world.state, output, None, 2.0);
     world.settle();
-    assert_eq!(world.client(client).answer_layer(&left), Some((OUTPUT.0 as u32 / 2, 30)));
+    assert_eq!(world.client(client).ack_layer_configure(&left), Some((OUTPUT.0 as u32 / 2, 30)));
 }

@@ -7,21 +7,21 @@ use super::*;
 use crate::fixture::KEY_A;
 
 /// Saves a configuration with these rules. The fixture's layer surfaces have the namespace `test`.
-fn save(world: &mut World, rules: &str) {
+fn save(world: &mut TestWorld, rules: &str) {
     world.state.outputs.rules_mut().set_layers(toml::from_str::<Config>(rules).unwrap().layers);
-    world.state.outputs.rules_mut().changed();
-    world.rest();
+    world.state.outputs.rules_mut().mark_all_stale();
+    world.run_until_idle();
 }
 
 #[test]
-fn looks_of_layers_follow_rules_that_are_saved() {
-    let mut world = World::lit();
+fn layer_rules_apply_when_saved() {
+    let mut world = TestWorld::rendered();
     world.state.outputs.set_background([0.0; 3]);
     save(&mut world, "[[layer]]\nnamespace = 'other*'\nopacity = 0");
     let client = world.connect();
-    world.pin(client, Layer::Top, RED, bar(30));
-    world.rest();
-    let look = |world: &World| (world.pixel(200, 5), world.pixel(OUTPUT.0 - 1, 0));
+    world.map_layer(client, Layer::Top, RED, bar(30));
+    world.run_until_idle();
+    let look = |world: &TestWorld| (world.pixel(200, 5), world.pixel(OUTPUT.0 - 1, 0));
     assert_eq!(look(&world), (RED, RED));
     save(&mut world, "[[layer]]\nnamespace = '/^t.st$/'\nopacity = 0.5\ncorner-radius = 10");
     let (half, corner) = look(&world);
@@ -32,14 +32,14 @@ fn looks_of_layers_follow_rules_that_are_saved() {
 }
 
 #[test]
-fn layer_that_a_rule_hides_is_black_in_pictures_alone() {
-    let mut world = World::lit();
+fn layer_excluded_from_capture_is_black_in_captures_only() {
+    let mut world = TestWorld::rendered();
     save(&mut world, "[[layer]]\nnamespace = 'test'\ncapture = false");
     let client = world.connect();
-    world.pin(client, Layer::Top, RED, bar(30));
-    world.rest();
+    world.map_layer(client, Layer::Top, RED, bar(30));
+    world.run_until_idle();
     assert_eq!(world.pixel(200, 5), RED);
-    let pictured = |world: &World| {
+    let pictured = |world: &TestWorld| {
         let output = world.state.outputs.states().next().unwrap();
         let picture = output.picture(&world.state.shell, false).unwrap().whole().unwrap();
         picture.pixels[(5 * picture.width + 200) as usize] & 0x00ff_ffff
@@ -50,21 +50,21 @@ fn layer_that_a_rule_hides_is_black_in_pictures_alone() {
 }
 
 #[test]
-fn layer_without_the_keyboard_leaves_it_to_windows() {
-    let mut world = World::lit();
+fn layer_denied_the_keyboard_by_a_rule_leaves_it_to_windows() {
+    let mut world = TestWorld::rendered();
     save(&mut world, "[[layer]]\nnamespace = 'test'\nkeyboard = false");
     let (window, _a) = world.open_filled("a", (400, 300), BLUE);
     let client = world.connect();
-    world.pin(client, Layer::Top, RED, |layer| {
+    world.map_layer(client, Layer::Top, RED, |layer| {
         bar(30)(layer);
         layer.set_keyboard_interactivity(KeyboardInteractivity::Exclusive);
     });
-    world.rest();
-    let types = |world: &mut World, client| {
+    world.run_until_idle();
+    let types = |world: &mut TestWorld, client| {
         world.client(client).take_events();
         world.key(KEY_A, true);
         world.key(KEY_A, false);
-        world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_A, .. }))
+        world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::Key { key: KEY_A, .. }))
     };
     assert!(types(&mut world, window));
     save(&mut world, "");

@@ -1,17 +1,17 @@
 //! `upbeat_predicted_input_v1`: predicted positions of pointer, touch and pen, and event times in nanoseconds.
 
-mod life;
+mod lifetime;
 mod strokes;
 mod timestamps;
 
 use upbeat::input::{self, InputEvent};
-use upbeat::ipc::input::device_events;
+use upbeat::ipc::injected_input::device_events;
 use upbeat_record::ipc::message::input::InputEvent as Injected;
 use upbeat_timing::time::{Instant, Span};
 
-use crate::fixture::content::Heard;
-use crate::fixture::foretold::{Prediction, UpbeatPredictedInputV1};
-use crate::fixture::{ClientIndex, SMALL, Toplevel, World};
+use crate::fixture::content::ContentEvent;
+use crate::fixture::predicted_input::{ReceivedPrediction, UpbeatPredictedInputV1};
+use crate::fixture::{ClientIndex, SMALL, TestToplevel, TestWorld};
 
 /// Report interval of the device in these tests: slower than a mouse, faster than a touch screen.
 const REPORTS: Span = Span::from_millis(4);
@@ -19,20 +19,20 @@ const REPORTS: Span = Span::from_millis(4);
 const TOLERANCE: f64 = 0.5;
 
 /// A window that covers the screen and draws at each frame callback.
-struct Sheet {
-    world: World,
+struct StrokeWindow {
+    world: TestWorld,
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     frames: u32,
 }
 
-impl Sheet {
+impl StrokeWindow {
     fn new() -> Self {
-        let mut world = World::simulated(&[60_000]);
+        let mut world = TestWorld::simulated(&[60_000]);
         let (client, window) = world.open("sheet", SMALL.0, SMALL.1);
-        let mut sheet = Sheet { world, client, window, frames: 0 };
+        let mut sheet = StrokeWindow { world, client, window, frames: 0 };
         sheet.draw();
-        sheet.world.rest();
+        sheet.world.run_until_idle();
         sheet
     }
 
@@ -70,7 +70,7 @@ impl Sheet {
                 }
                 next += REPORTS;
             }
-            if world.client(client).heard(Heard::Called(*frames)) {
+            if world.client(client).has_received(ContentEvent::Callback(*frames)) {
                 *frames += 1;
                 world.client(client).draw(&surface, *frames, SMALL, *frames);
                 surface.commit();
@@ -80,7 +80,7 @@ impl Sheet {
         start
     }
 
-    fn predictions(&mut self) -> Vec<Prediction> {
+    fn predictions(&mut self) -> Vec<ReceivedPrediction> {
         self.world.client(self.client).predictions()
     }
 }
@@ -99,7 +99,7 @@ fn on_stroke(millis: f64) -> (f64, f64) {
 
 /// Checks that each prediction is the position of the stroke, begun at `start`, when its frame was presented.
 #[track_caller]
-fn follow_the_stroke(predictions: &[Prediction], start: Instant) {
+fn follow_the_stroke(predictions: &[ReceivedPrediction], start: Instant) {
     for said in predictions {
         let (x, y) = on_stroke((said.present - start).as_millis_f64());
         let (off_x, off_y) = ((said.x - x).abs(), (said.y - y).abs());
@@ -107,7 +107,7 @@ fn follow_the_stroke(predictions: &[Prediction], start: Instant) {
     }
 }
 
-fn device_event(world: &mut World, event: Injected) {
+fn device_event(world: &mut TestWorld, event: Injected) {
     let time = world.now();
     let events: Vec<InputEvent> = device_events(event, time).collect();
     events.into_iter().for_each(|event| world.input(event));

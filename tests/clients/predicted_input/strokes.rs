@@ -1,7 +1,7 @@
 //! Predicted positions of strokes, compared with their true course.
 
 use super::*;
-use crate::fixture::foretold::{Axes, Device, Foretold, Reason};
+use crate::fixture::predicted_input::{Axes, Device, PredictedInputEvent, Reason};
 use upbeat_timing::input_prediction::DeviceHistory;
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
 
@@ -9,27 +9,29 @@ use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTablet
 const STROKE: Span = Span::from_millis(600);
 
 #[test]
-fn the_pointer_is_predicted_to_the_moment_at_which_its_frame_is_seen() {
-    let mut sheet = Sheet::new();
+fn pointer_is_predicted_to_the_light_of_its_frame() {
+    let mut sheet = StrokeWindow::new();
     sheet.predicted();
     let origin = sheet.origin();
     let start = sheet.play(STROKE, stroke(origin));
-    let said = sheet.world.client(sheet.client).data.foretold.clone();
-    assert_eq!(said[0], Foretold::Effective(DeviceHistory::HORIZON, Reason::Limit));
+    let said = sheet.world.client(sheet.client).data.predicted_input_events.clone();
+    assert_eq!(said[0], PredictedInputEvent::Effective(DeviceHistory::HORIZON, Reason::Limit));
     let predictions = sheet.predictions();
     // The first two or three frames have no prediction, because the motion is not known yet.
     assert!(predictions.len() >= 30, "{} predictions", predictions.len());
     assert!(predictions.iter().all(|said| (said.device, said.id) == (Device::Pointer, 0)));
     follow_the_stroke(&predictions, start);
 
-    let heard = &sheet.world.client(sheet.client).data.heard;
+    let heard = &sheet.world.client(sheet.client).data.content_events;
     let mut seen = 0;
     for said in &predictions {
         // Right after the prediction comes the callback of its frame. The predicted time is the light of that frame.
-        let Some(Heard::Called(before)) = heard.get(said.after) else { panic!("{:?}", heard.get(said.after)) };
+        let Some(ContentEvent::Callback(before)) = heard.get(said.content_events_before) else {
+            panic!("{:?}", heard.get(said.content_events_before))
+        };
         let update = before + 1;
         let lit = heard.iter().find_map(|heard| match heard {
-            Heard::Presented { update: shown, time, .. } if *shown == update => Some(*time),
+            ContentEvent::Presented { update: shown, time, .. } if *shown == update => Some(*time),
             _ => None,
         });
         if let Some(lit) = lit {
@@ -41,8 +43,8 @@ fn the_pointer_is_predicted_to_the_moment_at_which_its_frame_is_seen() {
 }
 
 #[test]
-fn a_target_of_frame_pacing_is_told_of_like_a_callback() {
-    let mut sheet = Sheet::new();
+fn prediction_precedes_a_pacing_target_as_it_precedes_a_callback() {
+    let mut sheet = StrokeWindow::new();
     sheet.predicted();
     let surface = sheet.window.surface.clone();
     let pacing = sheet.world.client(sheet.client).pacing(&surface);
@@ -79,8 +81,8 @@ fn a_target_of_frame_pacing_is_told_of_like_a_callback() {
 }
 
 #[test]
-fn each_finger_and_the_pen_are_predicted_by_what_their_client_knows_them_by() {
-    let mut sheet = Sheet::new();
+fn touch_and_pen_predictions_carry_the_ids_of_their_client() {
+    let mut sheet = StrokeWindow::new();
     sheet.predicted();
     let seat = sheet.world.client(sheet.client).globals().seat.clone();
     let client = sheet.world.client(sheet.client);
@@ -115,7 +117,7 @@ fn each_finger_and_the_pen_are_predicted_by_what_their_client_knows_them_by() {
     }
     device_event(&mut sheet.world, Injected::TouchUp { finger: 3 });
     device_event(&mut sheet.world, Injected::PenAway);
-    sheet.world.client(sheet.client).data.foretold.clear();
+    sheet.world.client(sheet.client).data.predicted_input_events.clear();
     sheet.play(Span::from_millis(100), |since| {
         let (x, y) = on_stroke(600.0 + since.as_millis_f64());
         vec![Injected::TouchMove { finger: 7, x: origin.0 + x, y: origin.1 + y }]
@@ -125,12 +127,12 @@ fn each_finger_and_the_pen_are_predicted_by_what_their_client_knows_them_by() {
 }
 
 #[test]
-fn a_hand_that_rests_is_not_predicted() {
-    let mut sheet = Sheet::new();
+fn resting_pointer_is_not_predicted() {
+    let mut sheet = StrokeWindow::new();
     sheet.predicted();
     let origin = sheet.origin();
     sheet.play(STROKE, stroke(origin));
-    sheet.world.client(sheet.client).data.foretold.clear();
+    sheet.world.client(sheet.client).data.predicted_input_events.clear();
     sheet.play(STROKE, |_| Vec::new());
     let after = sheet.predictions();
     // A frame may begin before it is known that the pointer rests.
@@ -138,15 +140,15 @@ fn a_hand_that_rests_is_not_predicted() {
 }
 
 #[test]
-fn what_is_asked_for_is_predicted_no_further_and_on_no_other_axis() {
-    let mut sheet = Sheet::new();
+fn prediction_respects_the_requested_horizon_and_axes() {
+    let mut sheet = StrokeWindow::new();
     let object = sheet.predicted();
     let origin = sheet.origin();
     object.set_axes(Axes::Vertical);
     object.set_horizon(2_000_000);
     sheet.play(STROKE, stroke(origin));
-    let said = sheet.world.client(sheet.client).data.foretold.clone();
-    assert_eq!(said[0], Foretold::Effective(Span::from_millis(2), Reason::Client));
+    let said = sheet.world.client(sheet.client).data.predicted_input_events.clone();
+    assert_eq!(said[0], PredictedInputEvent::Effective(Span::from_millis(2), Reason::Client));
     let predictions = sheet.predictions();
     assert!(predictions.len() >= 30);
     for said in predictions {

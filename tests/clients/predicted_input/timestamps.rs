@@ -1,10 +1,10 @@
 //! Event times in nanoseconds.
 
 use super::*;
-use crate::fixture::client::Data;
-use crate::fixture::handlers::silent;
-use crate::fixture::{BUTTON_LEFT, Event, KEY_A};
-use upbeat::input::{Scroll, ScrollSource};
+use crate::fixture::client::TestClientState;
+use crate::fixture::dispatch::silent;
+use crate::fixture::{BUTTON_LEFT, ClientEvent, KEY_A};
+use upbeat::input::{ScrollAxis, ScrollSource};
 use upbeat_client::wire::instant;
 use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::wp::input_timestamps::zv1::client::zwp_input_timestamps_manager_v1::ZwpInputTimestampsManagerV1;
@@ -13,7 +13,7 @@ use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTablet
 
 silent!(ZwpInputTimestampsManagerV1);
 
-impl Dispatch<ZwpInputTimestampsV1, ()> for Data {
+impl Dispatch<ZwpInputTimestampsV1, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ZwpInputTimestampsV1,
@@ -23,7 +23,8 @@ impl Dispatch<ZwpInputTimestampsV1, ()> for Data {
         _: &QueueHandle<Self>,
     ) {
         if let zwp_input_timestamps_v1::Event::Timestamp { tv_sec_hi, tv_sec_lo, tv_nsec } = event {
-            data.events.push(Event::Told(format!("at {} ns", instant(tv_sec_hi, tv_sec_lo, tv_nsec).as_nanos())));
+            data.events
+                .push(ClientEvent::InWords(format!("at {} ns", instant(tv_sec_hi, tv_sec_lo, tv_nsec).as_nanos())));
         }
     }
 }
@@ -31,29 +32,29 @@ impl Dispatch<ZwpInputTimestampsV1, ()> for Data {
 /// An arbitrary time that is not a whole number of milliseconds.
 const AT: Instant = Instant::from_nanos(100_001_234_567);
 
-fn heard(sheet: &mut Sheet, event: InputEvent) -> Vec<String> {
+fn timed_events(sheet: &mut StrokeWindow, event: InputEvent) -> Vec<String> {
     sheet.world.client(sheet.client).take_events();
     sheet.world.input(event);
     let events = sheet.world.client(sheet.client).take_events();
     events
         .into_iter()
         .filter_map(|event| match event {
-            Event::Told(what) => Some(what),
-            Event::PointerMotion { .. } => Some("motion".to_owned()),
-            Event::Button { .. } => Some("button".to_owned()),
-            Event::Scroll { .. } => Some("scroll".to_owned()),
-            Event::Key { .. } => Some("key".to_owned()),
-            Event::TouchDown { .. } => Some("touched".to_owned()),
-            Event::TouchMotion { .. } => Some("moved".to_owned()),
-            Event::TouchUp => Some("lifted".to_owned()),
+            ClientEvent::InWords(what) => Some(what),
+            ClientEvent::PointerMotion { .. } => Some("motion".to_owned()),
+            ClientEvent::Button { .. } => Some("button".to_owned()),
+            ClientEvent::Scroll { .. } => Some("scroll".to_owned()),
+            ClientEvent::Key { .. } => Some("key".to_owned()),
+            ClientEvent::TouchDown { .. } => Some("touched".to_owned()),
+            ClientEvent::TouchMotion { .. } => Some("moved".to_owned()),
+            ClientEvent::TouchUp => Some("lifted".to_owned()),
             _ => None,
         })
         .collect()
 }
 
 #[test]
-fn each_event_that_carries_a_time_has_it_in_nanoseconds_right_before_it() {
-    let mut sheet = Sheet::new();
+fn timestamp_in_nanoseconds_precedes_each_timed_event() {
+    let mut sheet = StrokeWindow::new();
     let (x, y) = sheet.origin();
     sheet.world.click(x + 5.0, y + 5.0);
     let client = sheet.world.client(sheet.client);
@@ -65,13 +66,18 @@ fn each_event_that_carries_a_time_has_it_in_nanoseconds_right_before_it() {
     sheet.world.settle();
 
     let position = (x + 8.0, y + 9.0).into();
-    let turned = Scroll { distance: 15.0, v120: Some(120), ..Scroll::default() };
+    let turned = ScrollAxis { distance: 15.0, v120: Some(120), ..ScrollAxis::default() };
     let happens = [
         (InputEvent::PointerPosition { time: AT, position }, "motion"),
         (InputEvent::Button { time: AT, button: BUTTON_LEFT, pressed: true }, "button"),
         (InputEvent::Button { time: AT, button: BUTTON_LEFT, pressed: false }, "button"),
         (
-            InputEvent::Axis { time: AT, source: ScrollSource::Wheel, horizontal: Scroll::default(), vertical: turned },
+            InputEvent::Axis {
+                time: AT,
+                source: ScrollSource::Wheel,
+                horizontal: ScrollAxis::default(),
+                vertical: turned,
+            },
             "scroll",
         ),
         (InputEvent::Key { time: AT, keyboard: upbeat::input::KeyboardId::Session, key: KEY_A, pressed: true }, "key"),
@@ -80,17 +86,17 @@ fn each_event_that_carries_a_time_has_it_in_nanoseconds_right_before_it() {
         (InputEvent::TouchUp { time: AT, slot: 1 }, "lifted"),
     ];
     for (event, what) in happens {
-        let said = heard(&mut sheet, event);
+        let said = timed_events(&mut sheet, event);
         assert_eq!(said, ["at 100001234567 ns", what]);
     }
     pointer.destroy();
-    let said = heard(&mut sheet, InputEvent::PointerPosition { time: AT, position: (x + 3.0, y).into() });
+    let said = timed_events(&mut sheet, InputEvent::PointerPosition { time: AT, position: (x + 3.0, y).into() });
     assert_eq!(said, ["motion"], "no time for a pointer without a timestamps object");
 }
 
 #[test]
-fn times_are_told_to_the_client_that_the_event_goes_to_and_of_the_device_that_it_asked_for() {
-    let mut sheet = Sheet::new();
+fn timestamps_go_to_the_receiving_client_for_the_requested_device() {
+    let mut sheet = StrokeWindow::new();
     let (x, y) = sheet.origin();
     let (second, _) = sheet.world.open("above", SMALL.0, SMALL.1);
     let client = sheet.world.client(sheet.client);
@@ -99,18 +105,21 @@ fn times_are_told_to_the_client_that_the_event_goes_to_and_of_the_device_that_it
     let client = sheet.world.client(second);
     let (manager, handle) = (client.bind::<ZwpInputTimestampsManagerV1>(), client.handle());
     manager.get_keyboard_timestamps(client.globals().keyboard(), &handle, ());
-    sheet.world.rest();
+    sheet.world.run_until_idle();
     sheet.world.point(x + 5.0, y + 5.0);
-    let said = heard(&mut sheet, InputEvent::PointerPosition { time: AT, position: (x + 3.0, y + 3.0).into() });
+    let said = timed_events(&mut sheet, InputEvent::PointerPosition { time: AT, position: (x + 3.0, y + 3.0).into() });
     assert!(said.is_empty(), "{said:?}");
     let events = sheet.world.client(second).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::PointerMotion { .. })));
-    assert!(!events.iter().any(|event| matches!(event, Event::Told(_))), "it asked for the times of keys only");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::PointerMotion { .. })));
+    assert!(
+        !events.iter().any(|event| matches!(event, ClientEvent::InWords(_))),
+        "it asked for the times of keys only"
+    );
 }
 
 #[test]
-fn a_pen_has_its_times_from_predicted_input() {
-    let mut sheet = Sheet::new();
+fn pen_timestamps_come_from_predicted_input() {
+    let mut sheet = StrokeWindow::new();
     sheet.predicted();
     let client = sheet.world.client(sheet.client);
     let (seat, handle) = (client.globals().seat.clone(), client.handle());
@@ -120,7 +129,7 @@ fn a_pen_has_its_times_from_predicted_input() {
     let (x, y) = (x + 10.0, y + 20.0);
     let mut told = |event: Injected| -> Vec<String> {
         let events: Vec<InputEvent> = device_events(event, AT).collect();
-        events.into_iter().flat_map(|event| heard(&mut sheet, event)).collect()
+        events.into_iter().flat_map(|event| timed_events(&mut sheet, event)).collect()
     };
     let time = "at 100001234567 ns";
     assert_eq!(told(Injected::PenNear { x, y }), ["tablet upbeat msg input pen", "tool Pen", time, "near", "at 10 20"]);

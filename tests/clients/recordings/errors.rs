@@ -4,26 +4,28 @@ use wayland_client::protocol::wl_shm::Format;
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_session_v1::ExtImageCopyCaptureSessionV1;
 
-use super::{Camera, Film};
-use crate::fixture::World;
+use super::{RecordingBuffer, RecordingClient};
+use crate::fixture::TestWorld;
 use crate::fixture::content::RED;
 
 const FRAME: &str = "ext_image_copy_capture_frame_v1";
 
-fn filmed() -> (World, Camera, ExtImageCopyCaptureSessionV1, Film) {
-    let mut world = World::lit();
+fn filmed() -> (TestWorld, RecordingClient, ExtImageCopyCaptureSessionV1, RecordingBuffer) {
+    let mut world = TestWorld::rendered();
     world.open_filled("a", (400, 300), RED);
-    world.rest();
-    let camera = Camera::new(&mut world);
+    world.run_until_idle();
+    let camera = RecordingClient::new(&mut world);
     let source = camera.output(&mut world);
     let session = camera.session(&mut world, &source, Options::empty());
-    let film = camera.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
+    let film = camera.capture_buffer(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
     world.settle();
     (world, camera, session, film)
 }
 
 /// Interface and code of the protocol error that `act` causes.
-fn error(act: impl FnOnce(&mut World, &Camera, &ExtImageCopyCaptureSessionV1, &Film)) -> (String, u32) {
+fn error(
+    act: impl FnOnce(&mut TestWorld, &RecordingClient, &ExtImageCopyCaptureSessionV1, &RecordingBuffer),
+) -> (String, u32) {
     let (mut world, camera, session, film) = filmed();
     act(&mut world, &camera, &session, &film);
     world.settle();
@@ -31,10 +33,10 @@ fn error(act: impl FnOnce(&mut World, &Camera, &ExtImageCopyCaptureSessionV1, &F
 }
 
 #[test]
-fn what_must_not_be_asked_is_a_protocol_error() {
+fn invalid_capture_requests_are_protocol_errors() {
     let twice = error(|world, camera, session, film| {
-        camera.shoot(world, session, film);
-        camera.shoot(world, session, film);
+        camera.start_capture(world, session, film);
+        camera.start_capture(world, session, film);
     });
     assert_eq!(twice, ("ext_image_copy_capture_session_v1".to_owned(), 1));
     let nothing = error(|world, camera, session, _| {
@@ -48,9 +50,9 @@ fn what_must_not_be_asked_is_a_protocol_error() {
         assert_eq!(damage, (FRAME.to_owned(), 2));
     }
     let again = [
-        error(|world, camera, session, film| camera.shoot(world, session, film).capture()),
-        error(|world, camera, session, film| camera.shoot(world, session, film).attach_buffer(&film.buffer)),
-        error(|world, camera, session, film| camera.shoot(world, session, film).damage_buffer(0, 0, 1, 1)),
+        error(|world, camera, session, film| camera.start_capture(world, session, film).capture()),
+        error(|world, camera, session, film| camera.start_capture(world, session, film).attach_buffer(&film.buffer)),
+        error(|world, camera, session, film| camera.start_capture(world, session, film).damage_buffer(0, 0, 1, 1)),
     ];
     assert_eq!(again, [3, 3, 3].map(|code| (FRAME.to_owned(), code)));
     let option = error(|world, camera, _, _| {
@@ -70,43 +72,43 @@ fn what_must_not_be_asked_is_a_protocol_error() {
 }
 
 #[test]
-fn buffers_that_do_not_fit_fail_and_cost_nobody_the_connection() {
+fn unsuitable_buffer_fails_the_frame_and_keeps_the_client() {
     let (mut world, camera, session, _) = filmed();
-    let small = camera.film(&mut world, (10, 10), Format::Xrgb8888);
-    assert_eq!(camera.take(&mut world, &session, &small).last().unwrap(), "failed BufferConstraints");
+    let small = camera.capture_buffer(&mut world, (10, 10), Format::Xrgb8888);
+    assert_eq!(camera.capture_frame(&mut world, &session, &small).last().unwrap(), "failed BufferConstraints");
     // A buffer that is destroyed before the capture.
-    let film = camera.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
+    let film = camera.capture_buffer(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
     let frame = session.create_frame(&world.client(camera.client).handle(), ());
     frame.attach_buffer(&film.buffer);
     film.buffer.destroy();
     frame.capture();
-    assert_eq!(camera.answer(&mut world, &frame), ["failed BufferConstraints"]);
+    assert_eq!(camera.finish_capture(&mut world, &frame), ["failed BufferConstraints"]);
     // A memory file that is truncated during the capture.
-    let film = camera.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
-    let frame = camera.shoot(&mut world, &session, &film);
+    let film = camera.capture_buffer(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
+    let frame = camera.start_capture(&mut world, &session, &film);
     rustix::fs::ftruncate(&film.memory, 4096).unwrap();
-    assert_eq!(camera.answer(&mut world, &frame), ["failed Unknown"]);
+    assert_eq!(camera.finish_capture(&mut world, &frame), ["failed Unknown"]);
     // The failed frames reported no damage: the next frame reports all of it.
-    let film = camera.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
-    let said = camera.take(&mut world, &session, &film);
+    let film = camera.capture_buffer(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
+    let said = camera.capture_frame(&mut world, &session, &film);
     assert!(said[1].ends_with("at 0,0") && said.last().unwrap() == "ready", "{said:?}");
-    assert!(!world.client(camera.client).is_gone());
+    assert!(!world.client(camera.client).is_disconnected());
 }
 
 #[test]
-fn frames_outlive_their_session_and_clients_leave_when_they_like() {
+fn capture_frames_outlive_their_session_and_clients_may_disconnect() {
     let (mut world, camera, session, film) = filmed();
-    let frame = camera.shoot(&mut world, &session, &film);
+    let frame = camera.start_capture(&mut world, &session, &film);
     session.destroy();
     camera.manager.destroy();
-    assert_eq!(camera.answer(&mut world, &frame).last().unwrap(), "ready");
+    assert_eq!(camera.finish_capture(&mut world, &frame).last().unwrap(), "ready");
     let (mut world, camera, session, film) = filmed();
-    camera.shoot(&mut world, &session, &film);
+    camera.start_capture(&mut world, &session, &film);
     world.turn();
     world.kill(camera.client);
-    let other = Camera::new(&mut world);
+    let other = RecordingClient::new(&mut world);
     let source = other.output(&mut world);
     let session = other.session(&mut world, &source, Options::empty());
-    let film = other.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
-    assert_eq!(other.take(&mut world, &session, &film).last().unwrap(), "ready");
+    let film = other.capture_buffer(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
+    assert_eq!(other.capture_frame(&mut world, &session, &film).last().unwrap(), "ready");
 }

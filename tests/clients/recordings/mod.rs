@@ -1,11 +1,11 @@
 //! `ext_image_copy_capture_v1`: recordings of outputs, single windows and the cursor.
 
-mod beside;
-mod crowd;
+mod cost_to_client;
 mod cursor;
 mod errors;
+mod many_surfaces;
 mod outputs;
-mod turned;
+mod transforms;
 mod windows;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -28,9 +28,9 @@ use wayland_protocols::ext::image_copy_capture::v1::client::{
     ext_image_copy_capture_session_v1::{self, ExtImageCopyCaptureSessionV1},
 };
 
-use crate::fixture::client::Data;
-use crate::fixture::handlers::silent;
-use crate::fixture::{ClientIndex, Event, World};
+use crate::fixture::client::TestClientState;
+use crate::fixture::dispatch::silent;
+use crate::fixture::{ClientEvent, ClientIndex, TestWorld};
 
 silent!(
     ExtImageCopyCaptureManagerV1,
@@ -39,9 +39,9 @@ silent!(
     ExtForeignToplevelImageCaptureSourceManagerV1
 );
 
-macro_rules! told {
+macro_rules! capture_events {
     ($interface:ty, |$event:ident| $words:expr) => {
-        impl Dispatch<$interface, ()> for Data {
+        impl Dispatch<$interface, ()> for TestClientState {
             fn event(
                 data: &mut Self,
                 _: &$interface,
@@ -50,13 +50,13 @@ macro_rules! told {
                 _: &Connection,
                 _: &QueueHandle<Self>,
             ) {
-                data.events.push(Event::Told($words));
+                data.events.push(ClientEvent::InWords($words));
             }
         }
     };
 }
 
-told!(ExtImageCopyCaptureSessionV1, |event| {
+capture_events!(ExtImageCopyCaptureSessionV1, |event| {
     use ext_image_copy_capture_session_v1::Event as Said;
     match event {
         Said::BufferSize { width, height } => format!("size {width}x{height}"),
@@ -67,7 +67,7 @@ told!(ExtImageCopyCaptureSessionV1, |event| {
     }
 });
 
-told!(ExtImageCopyCaptureFrameV1, |event| {
+capture_events!(ExtImageCopyCaptureFrameV1, |event| {
     use ext_image_copy_capture_frame_v1::Event as Said;
     match event {
         Said::Transform { transform: WEnum::Value(transform) } => format!("transform {transform:?}"),
@@ -79,7 +79,7 @@ told!(ExtImageCopyCaptureFrameV1, |event| {
     }
 });
 
-told!(ExtImageCopyCaptureCursorSessionV1, |event| {
+capture_events!(ExtImageCopyCaptureCursorSessionV1, |event| {
     use ext_image_copy_capture_cursor_session_v1::Event as Said;
     match event {
         Said::Enter => "enter".to_owned(),
@@ -91,25 +91,25 @@ told!(ExtImageCopyCaptureCursorSessionV1, |event| {
 });
 
 /// Capture events that the client received since the last call, as words.
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
-    let told = |event| if let Event::Told(what) = event { Some(what) } else { None };
+fn told(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
+    let told = |event| if let ClientEvent::InWords(what) = event { Some(what) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
 /// A client that records.
-pub struct Camera {
+pub struct RecordingClient {
     pub client: ClientIndex,
     pub manager: ExtImageCopyCaptureManagerV1,
 }
 
 /// Shared memory for a picture, and a buffer in it.
-struct Film {
+struct RecordingBuffer {
     memory: OwnedFd,
     buffer: WlBuffer,
     stride: i32,
 }
 
-impl Film {
+impl RecordingBuffer {
     /// A pixel with its fourth byte.
     fn raw(&self, x: i32, y: i32) -> u32 {
         let mut bytes = [0; 4];
@@ -122,14 +122,14 @@ impl Film {
     }
 }
 
-impl Camera {
-    pub fn new(world: &mut World) -> Self {
+impl RecordingClient {
+    pub fn new(world: &mut TestWorld) -> Self {
         let client = world.connect();
         let manager = world.client(client).bind::<ExtImageCopyCaptureManagerV1>();
-        Camera { client, manager }
+        RecordingClient { client, manager }
     }
 
-    pub fn output(&self, world: &mut World) -> ExtImageCaptureSourceV1 {
+    pub fn output(&self, world: &mut TestWorld) -> ExtImageCaptureSourceV1 {
         let client = world.client(self.client);
         let output: WlOutput = client.bind_output();
         let sources = client.bind::<ExtOutputImageCaptureSourceManagerV1>();
@@ -137,22 +137,22 @@ impl Camera {
     }
 
     /// Source of the window at index `place` of the toplevel list.
-    pub fn window(&self, world: &mut World, place: usize) -> ExtImageCaptureSourceV1 {
+    pub fn window(&self, world: &mut TestWorld, place: usize) -> ExtImageCaptureSourceV1 {
         let _list = world.client(self.client).bind::<ExtForeignToplevelListV1>();
-        world.until("a list", |world| {
+        world.run_until("a list", |world| {
             world.settle();
-            world.client(self.client).data.listed.len() > place
+            world.client(self.client).data.ext_toplevels.len() > place
         });
         world.client(self.client).take_events();
         let client = world.client(self.client);
-        let handle = client.data.listed[place].clone();
+        let handle = client.data.ext_toplevels[place].clone();
         let sources = client.bind::<ExtForeignToplevelImageCaptureSourceManagerV1>();
         sources.create_source(&handle, &client.handle(), ())
     }
 
     pub fn session(
         &self,
-        world: &mut World,
+        world: &mut TestWorld,
         source: &ExtImageCaptureSourceV1,
         options: Options,
     ) -> ExtImageCopyCaptureSessionV1 {
@@ -160,26 +160,32 @@ impl Camera {
         self.manager.create_session(source, options, &handle, ())
     }
 
-    fn film(&self, world: &mut World, (width, height): (i32, i32), format: Format) -> Film {
-        self.padded_film(world, (width, height), width * 4, format)
+    fn capture_buffer(&self, world: &mut TestWorld, (width, height): (i32, i32), format: Format) -> RecordingBuffer {
+        self.padded_capture_buffer(world, (width, height), width * 4, format)
     }
 
-    fn padded_film(&self, world: &mut World, (width, height): (i32, i32), stride: i32, format: Format) -> Film {
+    fn padded_capture_buffer(
+        &self,
+        world: &mut TestWorld,
+        (width, height): (i32, i32),
+        stride: i32,
+        format: Format,
+    ) -> RecordingBuffer {
         let memory = memfd_create("film", MemfdFlags::CLOEXEC).unwrap();
         ftruncate(&memory, (stride * height) as u64).unwrap();
         let client = world.client(self.client);
         let pool = client.globals().shm.create_pool(memory.as_fd(), stride * height, &client.handle(), ());
         let buffer = pool.create_buffer(0, width, height, stride, format, &client.handle(), ());
         pool.destroy();
-        Film { memory, buffer, stride }
+        RecordingBuffer { memory, buffer, stride }
     }
 
     /// Starts the capture of a frame.
-    fn shoot(
+    fn start_capture(
         &self,
-        world: &mut World,
+        world: &mut TestWorld,
         session: &ExtImageCopyCaptureSessionV1,
-        film: &Film,
+        film: &RecordingBuffer,
     ) -> ExtImageCopyCaptureFrameV1 {
         let frame = session.create_frame(&world.client(self.client).handle(), ());
         frame.attach_buffer(&film.buffer);
@@ -189,9 +195,9 @@ impl Camera {
     }
 
     /// Waits until the frame is ready or has failed, and destroys it. Returns its events as words.
-    fn answer(&self, world: &mut World, frame: &ExtImageCopyCaptureFrameV1) -> Vec<String> {
+    fn finish_capture(&self, world: &mut TestWorld, frame: &ExtImageCopyCaptureFrameV1) -> Vec<String> {
         let mut said = Vec::new();
-        world.until("a picture", |world| {
+        world.run_until("a picture", |world| {
             said.extend(told(world, self.client));
             said.iter().any(|words| words == "ready" || words.starts_with("failed"))
         });
@@ -200,13 +206,18 @@ impl Camera {
     }
 
     /// Captures a frame. Returns its events as words.
-    fn take(&self, world: &mut World, session: &ExtImageCopyCaptureSessionV1, film: &Film) -> Vec<String> {
-        let frame = self.shoot(world, session, film);
-        self.answer(world, &frame)
+    fn capture_frame(
+        &self,
+        world: &mut TestWorld,
+        session: &ExtImageCopyCaptureSessionV1,
+        film: &RecordingBuffer,
+    ) -> Vec<String> {
+        let frame = self.start_capture(world, session, film);
+        self.finish_capture(world, &frame)
     }
 
     /// Events since the last call, and of the next 20 turns.
-    fn hears(&self, world: &mut World) -> Vec<String> {
+    fn events_of_next_turns(&self, world: &mut TestWorld) -> Vec<String> {
         for _ in 0..20 {
             world.turn();
         }

@@ -9,11 +9,11 @@ const SECONDS: i64 = 5;
 
 #[test]
 fn a_page_moves_at_every_refresh() {
-    let mut world = World::simulated(&[60_000]);
+    let mut world = TestWorld::simulated(&[60_000]);
     let (x, y) = middle(0);
     world.point(x, y);
     let (browser, window) = world.open_filled("browser", SIZE, RED);
-    world.rest();
+    world.run_until_idle();
     let client = world.client(browser);
     let (page, subsurface) = client.subsurface(&window.surface);
     subsurface.set_desync();
@@ -28,8 +28,8 @@ fn a_page_moves_at_every_refresh() {
     let (mut called, mut draws_at, mut next_window) = (0, None, world.now());
     world.run_for(Span::from_seconds(SECONDS), &mut |world| {
         let now = world.now();
-        let heard = std::mem::take(&mut world.client(browser).data.heard);
-        if heard.contains(&Heard::Called(2)) {
+        let heard = std::mem::take(&mut world.client(browser).data.content_events);
+        if heard.contains(&ContentEvent::Callback(2)) {
             called += 1;
             draws_at = Some(now + DRAWS);
             page.frame(&world.client(browser).handle(), 2);

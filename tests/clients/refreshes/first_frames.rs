@@ -10,9 +10,9 @@ const WINDOWS: i64 = 10;
 
 /// Waits for the callback `number` of the hidden `client`. Returns the time.
 #[track_caller]
-fn called(world: &mut World, client: ClientIndex, number: u32) -> Instant {
+fn wait_for_callback(world: &mut TestWorld, client: ClientIndex, number: u32) -> Instant {
     let asked = world.now();
-    while !world.client(client).heard(Heard::Called(number)) {
+    while !world.client(client).has_received(ContentEvent::Callback(number)) {
         assert!(world.now() - asked < SLOWLY * 2, "a hidden window is not called back");
         world.run_for(Span::from_micros(200), &mut nothing);
     }
@@ -21,49 +21,53 @@ fn called(world: &mut World, client: ClientIndex, number: u32) -> Instant {
 
 /// Opens windows so that hidden surfaces get their callbacks while the new window waits for its first latch.
 #[track_caller]
-fn opens_while_hidden_ones_are_called_back(rates: &[u32]) {
-    let mut world = World::simulated(rates);
+fn assert_first_frames_beside_hidden_callbacks(rates: &[u32]) {
+    let mut world = TestWorld::simulated(rates);
     let (hidden, window) = world.open_filled("hidden", SIZE, RED);
-    world.rest();
+    world.run_until_idle();
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
-    world.rest();
+    world.run_until_idle();
     let mut number = 1;
-    let mut ask = |world: &mut World| {
+    let mut ask = |world: &mut TestWorld| {
         number += 1;
-        world.client(hidden).ask(&window.surface, number);
+        world.client(hidden).request_feedback(&window.surface, number);
         window.surface.commit();
         world.turn();
         number
     };
     let first = ask(&mut world);
-    called(&mut world, hidden, first);
+    wait_for_callback(&mut world, hidden, first);
     for place in 0..WINDOWS {
         let asked = world.now();
         let number = ask(&mut world);
         world.run_for(SLOWLY - STEP * place - (world.now() - asked), &mut nothing);
-        let mut new = Still::open(&mut world, "new");
+        let mut new = IdleWindow::open(&mut world, "new");
         let opened = world.now();
-        called(&mut world, hidden, number);
+        wait_for_callback(&mut world, hidden, number);
         world.run_for(interval(&world, 0) * 3, &mut nothing);
         let client = world.client(new.client);
-        assert!(!client.heard(Heard::Discarded(1)), "{} ms before: its first frame was discarded", 2 * place);
+        assert!(
+            !client.has_received(ContentEvent::Discarded(1)),
+            "{} ms before: its first frame was discarded",
+            2 * place
+        );
         let (light, _) = client.light(1).expect("its first frame is shown");
         assert!(light - opened <= interval(&world, 0) * 2, "shown after {}", light - opened);
         new.commit(&mut world);
-        new.is_soon_seen(&mut world, 0, "the second frame", &mut nothing);
+        new.assert_update_within_two_refreshes(&mut world, 0, "the second frame", &mut nothing);
         world.kill(new.client);
         // Wait for one more callback, because the next tick may be an early tick that the new window asked for.
         let settled = ask(&mut world);
-        called(&mut world, hidden, settled);
+        wait_for_callback(&mut world, hidden, settled);
     }
 }
 
 #[test]
-fn the_first_frame_of_a_window_is_shown_while_hidden_ones_are_called_back() {
-    opens_while_hidden_ones_are_called_back(&[60_000]);
+fn first_frame_is_shown_while_hidden_windows_get_callbacks() {
+    assert_first_frames_beside_hidden_callbacks(&[60_000]);
 }
 
 #[test]
-fn the_first_frame_of_a_window_is_shown_while_hidden_ones_of_another_output_are_called_back() {
-    opens_while_hidden_ones_are_called_back(&[60_000, 60_000]);
+fn first_frame_is_shown_while_hidden_windows_of_another_output_get_callbacks() {
+    assert_first_frames_beside_hidden_callbacks(&[60_000, 60_000]);
 }

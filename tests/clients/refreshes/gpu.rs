@@ -25,23 +25,23 @@ const PART: (i32, i32) = (SIZE.0 / 2, SIZE.1 / 2);
 
 /// The surface that the GPU draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Drawn {
+enum GpuDrawnSurface {
     Window,
     /// A desynchronised subsurface with its own callbacks and frames, committed before the window, which the CPU draws.
-    Beside,
+    DesyncSubsurface,
     /// A subsurface that is committed with the window. The CPU draws the window, which requests the callbacks.
-    With,
+    SyncSubsurface,
     /// A subsurface that is committed with the window. The window gets no new buffer, but requests the callbacks.
-    Instead,
+    OnlySyncSubsurface,
 }
 
 /// A client that draws with a GPU.
-struct Pipeline {
+struct GpuClient {
     cpu: Span,
     gpu: Span,
-    drawn: Drawn,
+    drawn: GpuDrawnSurface,
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     part: Option<WlSurface>,
     drawn_at: Option<Instant>,
     /// GPU jobs in order: the time at which each is done, and its fence.
@@ -49,29 +49,29 @@ struct Pipeline {
     frames: u32,
 }
 
-impl Pipeline {
-    fn new(world: &mut World, cpu: Span, gpu: Span, drawn: Drawn) -> Self {
+impl GpuClient {
+    fn new(world: &mut TestWorld, cpu: Span, gpu: Span, drawn: GpuDrawnSurface) -> Self {
         let (client, window) = world.open_filled("pipeline", SIZE, RED);
-        let part = (drawn != Drawn::Window).then(|| {
+        let part = (drawn != GpuDrawnSurface::Window).then(|| {
             let (part, subsurface) = world.client(client).subsurface(&window.surface);
             world.client(client).draw(&part, 2, PART, GREEN);
             part.commit();
             window.surface.commit();
-            if drawn == Drawn::Beside {
+            if drawn == GpuDrawnSurface::DesyncSubsurface {
                 subsurface.set_desync();
             }
             part
         });
-        world.rest();
-        world.client(client).data.heard.clear();
+        world.run_until_idle();
+        world.client(client).data.content_events.clear();
         let drawn_at = Some(world.now());
-        Pipeline { cpu, gpu, drawn, client, window, part, drawn_at, unfinished: VecDeque::new(), frames: 9 }
+        GpuClient { cpu, gpu, drawn, client, window, part, drawn_at, unfinished: VecDeque::new(), frames: 9 }
     }
 
-    fn act(&mut self, world: &mut World) -> Option<Instant> {
+    fn update(&mut self, world: &mut TestWorld) -> Option<Instant> {
         let now = world.now();
-        let heard = std::mem::take(&mut world.client(self.client).data.heard);
-        if heard.contains(&Heard::Called(CALLBACK)) {
+        let heard = std::mem::take(&mut world.client(self.client).data.content_events);
+        if heard.contains(&ContentEvent::Callback(CALLBACK)) {
             self.drawn_at = Some(now + self.cpu);
         }
         while let Some((_, done)) = self.unfinished.front().filter(|(at, _)| *at <= now) {
@@ -85,7 +85,7 @@ impl Pipeline {
         self.drawn_at.into_iter().chain(self.unfinished.front().map(|(at, _)| *at)).min()
     }
 
-    fn commit(&mut self, world: &mut World, now: Instant) {
+    fn commit(&mut self, world: &mut TestWorld, now: Instant) {
         self.frames += 1;
         let fence = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).expect("an eventfd");
         let free = self.unfinished.back().map_or(now, |(at, _)| now.max(*at));
@@ -97,12 +97,12 @@ impl Pipeline {
         if let Some(part) = &self.part {
             part.attach(Some(&client.solid(self.frames, PART.0, PART.1, colour)), 0, 0);
             part.damage_buffer(0, 0, PART.0, PART.1);
-            if self.drawn == Drawn::Beside {
+            if self.drawn == GpuDrawnSurface::DesyncSubsurface {
                 part.frame(&client.handle(), self.frames);
             }
             part.commit();
         }
-        if self.drawn != Drawn::Instead {
+        if self.drawn != GpuDrawnSurface::OnlySyncSubsurface {
             client.draw(&self.window.surface, self.frames, SIZE, colour);
         }
         self.window.surface.frame(&client.handle(), CALLBACK);
@@ -112,21 +112,21 @@ impl Pipeline {
     /// The session's object of the surface that the GPU draws.
     fn drawn_by_device(
         &self,
-        world: &mut World,
+        world: &mut TestWorld,
     ) -> smithay::reexports::wayland_server::protocol::wl_surface::WlSurface {
         let window = world.window("pipeline").surface().clone();
         if self.part.is_some() { get_children(&window).pop().expect("its part") } else { window }
     }
 
-    fn drawn_by_device_id(&self, world: &mut World) -> SurfaceId {
+    fn drawn_by_device_id(&self, world: &mut TestWorld) -> SurfaceId {
         let surface = self.drawn_by_device(world);
         world.state.surfaces.get(&surface).expect("it is known").id()
     }
 
     /// Lets the client draw for `span`. Returns the records of the GPU-drawn surface in this time.
-    fn play(&mut self, world: &mut World, span: Span) -> Vec<ClientFrameRecord> {
+    fn play(&mut self, world: &mut TestWorld, span: Span) -> Vec<ClientFrameRecord> {
         let (began, surface) = (world.now(), self.drawn_by_device_id(world));
-        world.run_for(span, &mut |world| self.act(world));
+        world.run_for(span, &mut |world| self.update(world));
         world
             .state
             .outputs
@@ -140,7 +140,7 @@ impl Pipeline {
 
 /// Checks that nearly every refresh shows a frame, and that none has its light later than `most` after its callback.
 #[track_caller]
-fn all_are_shown_within(world: &World, records: &[ClientFrameRecord], most: Span) {
+fn assert_shown_within(world: &TestWorld, records: &[ClientFrameRecord], most: Span) {
     let share = records.len() as f64 * interval(world, 0).as_seconds_f64() / WATCHED.as_seconds_f64();
     assert!(share > 0.99, "{share} frames for each refresh");
     let longest = records.iter().filter_map(ClientFrameRecord::callback_to_light).max().expect("frames were shown");
@@ -148,22 +148,22 @@ fn all_are_shown_within(world: &World, records: &[ClientFrameRecord], most: Span
 }
 
 #[test]
-fn what_a_device_draws_after_the_commit_is_part_of_what_a_frame_costs() {
-    let mut world = World::simulated(&[60_000]);
+fn gpu_time_after_the_commit_counts_as_frame_cost() {
+    let mut world = TestWorld::simulated(&[60_000]);
     let (cpu, gpu) = (Span::from_millis(1), Span::from_millis(5));
-    let mut pipeline = Pipeline::new(&mut world, cpu, gpu, Drawn::Window);
+    let mut pipeline = GpuClient::new(&mut world, cpu, gpu, GpuDrawnSurface::Window);
     pipeline.play(&mut world, LEARNED);
     let records = pipeline.play(&mut world, WATCHED);
-    all_are_shown_within(&world, &records, cpu + gpu + TO_LIGHT);
+    assert_shown_within(&world, &records, cpu + gpu + TO_LIGHT);
     let costs = records.iter().filter_map(|record| record.cost_wall);
     assert!(costs.clone().count() > 200 && costs.min().is_some_and(|cost| cost >= cpu + gpu));
 }
 
 /// Checks the time from the client's callback to the light of the GPU-drawn content.
-fn takes(drawn: Drawn) {
-    let mut world = World::simulated(&[60_000]);
+fn assert_callback_to_light(drawn: GpuDrawnSurface) {
+    let mut world = TestWorld::simulated(&[60_000]);
     let (cpu, gpu) = (Span::from_millis(1), Span::from_millis(5));
-    let mut pipeline = Pipeline::new(&mut world, cpu, gpu, drawn);
+    let mut pipeline = GpuClient::new(&mut world, cpu, gpu, drawn);
     pipeline.play(&mut world, LEARNED);
     // Half the time, because there are records of two surfaces.
     let watched = WATCHED / 2;
@@ -176,34 +176,35 @@ fn takes(drawn: Drawn) {
 }
 
 #[test]
-fn what_a_device_draws_of_a_subsurface_is_part_of_what_a_frame_costs() {
-    takes(Drawn::Beside);
+fn gpu_time_of_a_subsurface_counts_as_frame_cost() {
+    assert_callback_to_light(GpuDrawnSurface::DesyncSubsurface);
 }
 
 #[test]
-fn what_a_device_draws_of_a_synchronised_subsurface_is_part_of_what_a_frame_costs() {
-    takes(Drawn::With);
+fn gpu_time_of_a_synchronised_subsurface_counts_as_frame_cost() {
+    assert_callback_to_light(GpuDrawnSurface::SyncSubsurface);
 }
 
 #[test]
-fn a_commit_of_a_window_that_only_brings_what_is_new_below_it_answers_its_callback() {
-    takes(Drawn::Instead);
+fn parent_commit_that_applies_a_subsurface_answers_the_callback() {
+    assert_callback_to_light(GpuDrawnSurface::OnlySyncSubsurface);
 }
 
 #[test]
-fn both_stages_together_may_take_longer_than_a_refresh() {
-    let mut world = World::simulated(&[60_000]);
-    let mut pipeline = Pipeline::new(&mut world, Span::from_millis(11), Span::from_millis(12), Drawn::Window);
+fn cpu_and_gpu_time_together_may_exceed_a_refresh() {
+    let mut world = TestWorld::simulated(&[60_000]);
+    let mut pipeline =
+        GpuClient::new(&mut world, Span::from_millis(11), Span::from_millis(12), GpuDrawnSurface::Window);
     pipeline.play(&mut world, LEARNED);
     let records = pipeline.play(&mut world, WATCHED);
-    all_are_shown_within(&world, &records, interval(&world, 0) * 2);
+    assert_shown_within(&world, &records, interval(&world, 0) * 2);
 }
 
 #[test]
-fn a_frame_that_its_device_finishes_late_is_said_to_be_late_for_that() {
-    let mut world = World::simulated(&[60_000]);
+fn frame_with_a_late_fence_is_recorded_as_fence_late() {
+    let mut world = TestWorld::simulated(&[60_000]);
     let (usual, long) = (Span::from_millis(5), Span::from_millis(14));
-    let mut pipeline = Pipeline::new(&mut world, Span::from_millis(1), usual, Drawn::Window);
+    let mut pipeline = GpuClient::new(&mut world, Span::from_millis(1), usual, GpuDrawnSurface::Window);
     pipeline.play(&mut world, LEARNED);
     let refresh = interval(&world, 0);
     pipeline.gpu = long;

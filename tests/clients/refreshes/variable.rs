@@ -6,8 +6,8 @@ use upbeat_timing::record::ClientFrameRecord;
 
 use super::*;
 use crate::fixture::KEY_O;
-use crate::fixture::content::{Heard, set_stamp};
-use crate::fixture::pacing::{Pacing, Target, bind};
+use crate::fixture::content::{ContentEvent, set_stamp};
+use crate::fixture::pacing::{Pacing, PacingTarget, bind};
 
 /// Shortest and longest refresh interval of the panel.
 const SHORTEST: Span = Span::from_millihertz(144_000);
@@ -20,18 +20,18 @@ const AHEAD: Span = Span::from_millis(250);
 const WHILE: Span = Span::from_seconds(10);
 const UPDATES: u64 = 100;
 
-fn variable() -> World {
+fn variable() -> TestWorld {
     let options = OutputOptions { variable_refresh: Some((SHORTEST, LONGEST)), ..OutputOptions::default() };
-    World::simulated_on(&[(144_000, options)], Renderer::pixman().unwrap())
+    TestWorld::simulated_on(&[(144_000, options)], Renderer::pixman().unwrap())
 }
 
 #[test]
-fn motion_after_a_rest_begins_now() {
+fn animation_after_an_idle_time_begins_at_once() {
     let mut world = variable();
-    let style = Style::Easing { duration: GLIDE, curve: CubicBezier::LINEAR };
-    world.state.shell.set_animations(Animations { overview: Some(style), ..Animations::default() });
-    Still::open(&mut world, "still");
-    world.rest();
+    let style = MotionStyle::Easing { duration: GLIDE, curve: CubicBezier::LINEAR };
+    world.state.shell.set_animations(AnimationStyles { overview: Some(style), ..AnimationStyles::default() });
+    IdleWindow::open(&mut world, "still");
+    world.run_until_idle();
     for rest in [REST, Span::from_millis(30), Span::from_seconds(600)] {
         world.run_for(rest, &mut nothing);
         let asked = world.now();
@@ -55,26 +55,26 @@ fn motion_after_a_rest_begins_now() {
 }
 
 #[test]
-fn what_changes_after_a_rest_is_seen_at_once() {
+fn change_after_an_idle_time_is_presented_at_once() {
     let mut world = variable();
-    let mut still = Still::open(&mut world, "still");
+    let mut still = IdleWindow::open(&mut world, "still");
     for rest in [REST, Span::from_millis(7), Span::from_millis(30), Span::from_seconds(600)] {
         world.run_for(rest, &mut nothing);
         still.commit(&mut world);
-        still.is_soon_seen(&mut world, 0, &format!("after {rest}"), &mut nothing);
+        still.assert_update_within_two_refreshes(&mut world, 0, &format!("after {rest}"), &mut nothing);
     }
 }
 
 #[test]
 fn stamped_updates_are_latched_when_they_are_due_and_not_before() {
     let mut world = variable();
-    let mut still = Still::open(&mut world, "still");
-    world.rest();
+    let mut still = IdleWindow::open(&mut world, "still");
+    world.run_until_idle();
     world.run_for(REST, &mut nothing);
     let timer = world.client(still.client).timer(&still.window.surface);
     let (begun, latches, turns) = (world.now(), world.output(0).latches(), world.turns());
     let (mut next, mut stamps) = (begun, Vec::new());
-    let mut stamped = |world: &mut World| {
+    let mut stamped = |world: &mut TestWorld| {
         if world.now() >= next && stamps.len() < UPDATES as usize {
             let stamp = next + AHEAD;
             set_stamp(&timer, stamp);
@@ -102,16 +102,16 @@ fn stamped_updates_are_latched_when_they_are_due_and_not_before() {
 fn callbacks_without_content_come_at_the_shortest_interval() {
     let mut world = variable();
     let (client, window) = world.open_filled("asks", SIZE, RED);
-    world.rest();
-    world.client(client).data.heard.clear();
-    let ask = |world: &mut World| {
-        world.client(client).ask(&window.surface, 3);
+    world.run_until_idle();
+    world.client(client).data.content_events.clear();
+    let ask = |world: &mut TestWorld| {
+        world.client(client).request_feedback(&window.surface, 3);
         window.surface.commit();
     };
     ask(&mut world);
     let mut called = vec![world.now()];
     world.run_for(Span::from_seconds(1), &mut |world| {
-        if std::mem::take(&mut world.client(client).data.heard).contains(&Heard::Called(3)) {
+        if std::mem::take(&mut world.client(client).data.content_events).contains(&ContentEvent::Callback(3)) {
             called.push(world.now());
             ask(world);
         }
@@ -129,17 +129,17 @@ fn random(number: u32) -> f64 {
 
 /// Frames need not wait for the panel, however much their costs differ, within the panel's range.
 #[test]
-fn who_is_called_back_waits_for_its_own_frames_only() {
+fn client_with_variable_refresh_waits_only_for_its_own_frame_cost() {
     for (least, most) in [(2.0, 2.0), (1.0, 9.0), (4.0, 14.0), (8.0, 20.0), (17.0, 20.5)] {
         let cost = |number| Span::from_millis_f64(least + (most - least) * random(number));
-        let records = rhythm::play(cost);
+        let records = vrr_cadence::frame_records(cost);
         let own = |record: &ClientFrameRecord| Some(record.committed? - record.callback_sent?);
         let waited = |record: &ClientFrameRecord| Some(record.callback_to_light()? - own(record)?);
         let mut waits: Vec<Span> = records.iter().filter_map(waited).collect();
         waits.sort();
         assert!(waits.len() > 40, "{least} to {most} ms: {} frames", waits.len());
         let longest = waits[(waits.len() - 1) * 99 / 100];
-        assert!(longest <= rhythm::TO_LIGHT, "{least} to {most} ms: {longest} on top of its own cost");
+        assert!(longest <= vrr_cadence::TO_LIGHT, "{least} to {most} ms: {longest} on top of its own cost");
     }
 }
 
@@ -150,16 +150,16 @@ const EXACT: Span = Span::from_micros(500);
 
 /// Queued frames are shown at their times and at their client's rate, whatever else changes on the output.
 #[test]
-fn frames_that_wait_keep_their_rate_while_something_else_changes() {
+fn queued_frames_keep_their_rate_beside_other_damage() {
     let mut world = variable();
     let (client, window) = world.open_filled("ahead", SIZE, RED);
-    let mut still = Still::open(&mut world, "still");
+    let mut still = IdleWindow::open(&mut world, "still");
     let pacing = world.client(client).pacing(&window.surface);
     pacing.set_pacing(Pacing::Ahead);
     pacing.set_ahead_limit(LIMIT);
     (0..LIMIT).for_each(|_| pacing.request_target());
     window.surface.commit();
-    let (mut taken, mut drawing, mut shown) = (0, None::<(Target, Instant)>, Vec::new());
+    let (mut taken, mut drawing, mut shown) = (0, None::<(PacingTarget, Instant)>, Vec::new());
     let (begun, mut next) = (world.now(), world.now());
     world.run_for(WHILE / 2, &mut |world| {
         let now = world.now();

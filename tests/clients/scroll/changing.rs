@@ -1,21 +1,21 @@
 //! Content that changes in most refreshes: the compositor asks for nothing ahead of the visible rows.
 
 use super::*;
-use crate::fixture::scroll::{Mode, Reason, Scrolled};
+use crate::fixture::scroll::{Mode, Reason, ScrollViewEvent};
 
 /// Refreshes after which content counts as changing.
 const LONG: i64 = 40;
 
-fn reasons(stage: &mut Stage) -> Vec<Reason> {
-    let reason = |said: &Scrolled| match said {
-        Scrolled::Effective(Mode::Composited, reason) => Some(*reason),
+fn reasons(stage: &mut ScrollStage) -> Vec<Reason> {
+    let reason = |said: &ScrollViewEvent| match said {
+        ScrollViewEvent::Effective(Mode::Composited, reason) => Some(*reason),
         _ => None,
     };
-    stage.world.client(stage.client).data.scrolled.iter().filter_map(reason).collect()
+    stage.world.client(stage.client).data.scroll_events.iter().filter_map(reason).collect()
 }
 
 /// Jumps to `y`, and returns the number of rows that the compositor wants there.
-fn wanted_rows(stage: &mut Stage, y: i32) -> i32 {
+fn wanted_rows(stage: &mut ScrollStage, y: i32) -> i32 {
     stage.scroll_to(y, Behavior::Jump);
     stage.run(REFRESH * 3);
     let (first, rows) = *stage.world.client(stage.client).wanted().last().unwrap();
@@ -27,8 +27,8 @@ fn wanted_rows(stage: &mut Stage, y: i32) -> i32 {
 }
 
 #[test]
-fn of_what_changes_in_most_refreshes_only_what_is_seen_is_wanted_until_it_stays_the_same() {
-    let mut stage = Stage::new();
+fn changing_content_is_wanted_for_the_visible_rows_only() {
+    let mut stage = ScrollStage::new();
     let before = wanted_rows(&mut stage, 1_000);
     assert!(before >= 2 * VIEW.1, "{before}");
     stage.render(900, ROWS);
@@ -51,8 +51,8 @@ fn of_what_changes_in_most_refreshes_only_what_is_seen_is_wanted_until_it_stays_
 }
 
 #[test]
-fn a_patch_of_it_changes_nothing_for_the_rest() {
-    let mut stage = Stage::new();
+fn changing_patch_does_not_limit_the_wanted_rows() {
+    let mut stage = ScrollStage::new();
     for _ in 0..LONG {
         stage.tile.damage_buffer(0, 0, 20, 20);
         stage.tile.commit();

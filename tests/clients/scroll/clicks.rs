@@ -1,8 +1,8 @@
 //! Clicks during a fling: each arrives with the document position that is visible under the pointer.
 
 use super::*;
-use crate::fixture::Event;
-use crate::fixture::handlers::id;
+use crate::fixture::ClientEvent;
+use crate::fixture::dispatch::id;
 
 /// Clicks on a view, and on a nested view.
 const CLICKS: usize = 140;
@@ -22,19 +22,19 @@ fn chance(state: &mut u64, below: u64) -> i64 {
 
 /// Pointer state of the client, from the events it received.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct ClickedPointer {
     surface: u32,
     y: f64,
     presses: usize,
 }
 
-impl Told {
-    fn hear(&mut self, stage: &mut Stage) {
+impl ClickedPointer {
+    fn update(&mut self, stage: &mut ScrollStage) {
         for event in stage.world.client(stage.client).take_events() {
             match event {
-                Event::PointerEnter { surface, y, .. } => (self.surface, self.y) = (surface, y),
-                Event::PointerMotion { y, .. } => self.y = y,
-                Event::Button { pressed: true, .. } => {
+                ClientEvent::PointerEnter { surface, y, .. } => (self.surface, self.y) = (surface, y),
+                ClientEvent::PointerMotion { y, .. } => self.y = y,
+                ClientEvent::Button { pressed: true, .. } => {
                     self.presses += 1;
                     return;
                 }
@@ -45,17 +45,17 @@ impl Told {
 }
 
 /// Returns the document row that is visible in a line of the window.
-type Seen<'a> = &'a dyn Fn(&Stage, i32) -> i32;
+type VisibleRowAt<'a> = &'a dyn Fn(&ScrollStage, i32) -> i32;
 
 /// Flings the view under a point again and again, and clicks there during the fling.
 fn click_in_flings(
-    stage: &mut Stage,
+    stage: &mut ScrollStage,
     clicks: usize,
     (x, top, height): (f64, i32, i64),
     last_row: i32,
-    (tile, seen): (u32, Seen<'_>),
+    (tile, seen): (u32, VisibleRowAt<'_>),
 ) {
-    let (mut state, mut told, mut flying) = (11, Told::default(), 0);
+    let (mut state, mut told, mut flying) = (11, ClickedPointer::default(), 0);
     let origin = stage.world.window("view").origin();
     let at = |line: i32| (f64::from(origin.x) + x, f64::from(origin.y + line) + 0.5);
     for click in 1..=clicks {
@@ -77,20 +77,20 @@ fn click_in_flings(
         let row = seen(stage, line);
         let time = stage.world.now();
         stage.world.input(InputEvent::Button { time, button: 0x110, pressed: true });
-        told.hear(stage);
+        told.update(stage);
         assert_eq!((told.presses, told.surface), (click, tile), "click {click}: {told:?}");
         assert_eq!(told.y.floor() as i32, row, "click {click} at line {line}: {told:?}");
         let time = stage.world.now();
         stage.world.input(InputEvent::Button { time, button: 0x110, pressed: false });
         stage.run(REFRESH * 2);
-        told.hear(stage);
+        told.update(stage);
     }
     assert!(flying * 10 >= clicks * 9, "{flying} of {clicks} while it moved");
 }
 
 #[test]
-fn a_click_in_a_fling_arrives_with_the_row_that_is_seen_under_it() {
-    let mut stage = Stage::new();
+fn click_during_a_fling_arrives_at_the_visible_row() {
+    let mut stage = ScrollStage::new();
     stage.render(0, DOCUMENT);
     stage.rest();
     let tile = id(&stage.tile);
@@ -99,8 +99,8 @@ fn a_click_in_a_fling_arrives_with_the_row_that_is_seen_under_it() {
 }
 
 #[test]
-fn so_does_one_on_a_view_inside_of_another() {
-    let mut stage = Stage::new();
+fn click_during_a_fling_of_a_nested_view_arrives_at_the_visible_row() {
+    let mut stage = ScrollStage::new();
     let client = stage.world.client(stage.client);
     let (inner, _) = client.subsurface(&stage.window.surface);
     let view = client.view(&inner);
@@ -112,14 +112,14 @@ fn so_does_one_on_a_view_inside_of_another() {
     let (tile, _) = client.subsurface(&inner);
     client.content(&view, &tile);
     let pixels: Vec<u32> = (0..INNER_ROWS).flat_map(|row| [MARK | row as u32; INNER_SIZE.0 as usize]).collect();
-    let buffer = client.picture(31, wl_shm::Format::Xrgb8888, INNER_SIZE.0, INNER_ROWS, &pixels);
+    let buffer = client.buffer_of_pixels(31, wl_shm::Format::Xrgb8888, INNER_SIZE.0, INNER_ROWS, &pixels);
     tile.attach(Some(&buffer), 0, 0);
     tile.damage_buffer(0, 0, i32::MAX, i32::MAX);
     tile.commit();
     inner.commit();
     stage.window.surface.commit();
     stage.rest();
-    let seen = |stage: &Stage, line: i32| {
+    let seen = |stage: &ScrollStage, line: i32| {
         let origin = stage.world.window("view").origin();
         let pixel = stage.world.pixel(origin.x + INNER.0 + 2, origin.y + line);
         assert!(pixel & MARK != 0, "line {line}: {pixel:#x}");

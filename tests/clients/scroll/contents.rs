@@ -1,13 +1,13 @@
 //! Contents of scroll views: position, clipping, and when changes take effect.
 
 use super::*;
-use crate::fixture::Event;
+use crate::fixture::ClientEvent;
 use crate::fixture::content::{BLUE, GREEN};
-use crate::fixture::scroll::{Mode, Reason, Role, Scrolled};
+use crate::fixture::scroll::{Mode, Reason, Role, ScrollViewEvent};
 
 #[test]
-fn a_content_is_seen_at_its_place_in_the_document_and_cut_to_the_view() {
-    let mut stage = Stage::new();
+fn content_is_placed_in_the_document_and_clipped_to_the_view() {
+    let mut stage = ScrollStage::new();
     assert_eq!((stage.row_at(0), stage.row_at(99)), (0, 99));
     let origin = stage.world.window("view").origin();
     let below = stage.world.pixel(origin.x + 10, origin.y + 101);
@@ -19,9 +19,9 @@ fn a_content_is_seen_at_its_place_in_the_document_and_cut_to_the_view() {
 }
 
 #[test]
-fn a_window_is_as_large_as_its_view_whatever_lies_in_it() {
-    let mut stage = Stage::new();
-    let geometry = |stage: &Stage| stage.world.window("view").geometry();
+fn window_size_is_independent_of_its_contents() {
+    let mut stage = ScrollStage::new();
+    let geometry = |stage: &ScrollStage| stage.world.window("view").geometry();
     assert_eq!(geometry(&stage).size, VIEW.into());
     stage.scroll_to(150, Behavior::Jump);
     stage.rest();
@@ -31,8 +31,8 @@ fn a_window_is_as_large_as_its_view_whatever_lies_in_it() {
 }
 
 #[test]
-fn positions_belong_to_the_commit_of_the_view() {
-    let mut stage = Stage::new();
+fn positions_take_effect_with_the_views_commit() {
+    let mut stage = ScrollStage::new();
     stage.content.set_position(0, -50);
     stage.tile.commit();
     stage.rest();
@@ -44,7 +44,7 @@ fn positions_belong_to_the_commit_of_the_view() {
 
 #[test]
 fn a_ring_of_tiles_moves_at_once_and_does_not_jump() {
-    let mut stage = Stage::new();
+    let mut stage = ScrollStage::new();
     stage.scroll_to(250, Behavior::Jump);
     stage.rest();
     assert_eq!(stage.row_at(0), 250);
@@ -55,8 +55,8 @@ fn a_ring_of_tiles_moves_at_once_and_does_not_jump() {
 
 #[test]
 fn fixed_contents_stay_and_thumbs_follow_the_document() {
-    let mut stage = Stage::new();
-    let part = |stage: &mut Stage, colour, role, x: i32| {
+    let mut stage = ScrollStage::new();
+    let part = |stage: &mut ScrollStage, colour, role, x: i32| {
         let client = stage.world.client(stage.client);
         let (surface, _) = client.subsurface(&stage.window.surface);
         let content = client.content(&stage.view, &surface);
@@ -71,7 +71,7 @@ fn fixed_contents_stay_and_thumbs_follow_the_document() {
     thumb.set_track(Axes::Vertical, 90);
     stage.window.surface.commit();
     stage.rest();
-    let at = |stage: &Stage, x: i32, y: i32| {
+    let at = |stage: &ScrollStage, x: i32, y: i32| {
         let origin = stage.world.window("view").origin();
         stage.world.pixel(origin.x + x, origin.y + y)
     };
@@ -85,19 +85,19 @@ fn fixed_contents_stay_and_thumbs_follow_the_document() {
 }
 
 #[test]
-fn the_pointer_is_on_the_content_at_its_place_in_the_document_and_not_on_what_is_cut_away() {
-    let mut stage = Stage::new();
+fn pointer_hits_contents_at_their_place_and_not_their_clipped_part() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(120, Behavior::Jump);
     stage.rest();
     stage.point();
-    let entered = |stage: &mut Stage| {
+    let entered = |stage: &mut ScrollStage| {
         let events = stage.world.client(stage.client).take_events();
         events.into_iter().rev().find_map(|event| match event {
-            Event::PointerEnter { surface, x, y } => Some((surface, x, y)),
+            ClientEvent::PointerEnter { surface, x, y } => Some((surface, x, y)),
             _ => None,
         })
     };
-    let tile = crate::fixture::handlers::id(&stage.tile);
+    let tile = crate::fixture::dispatch::id(&stage.tile);
     assert_eq!(entered(&mut stage), Some((tile, 100.0, 170.0)));
     let origin = stage.world.window("view").origin();
     stage.world.point(f64::from(origin.x + 100), f64::from(origin.y + VIEW.1) + 0.5);
@@ -105,8 +105,8 @@ fn the_pointer_is_on_the_content_at_its_place_in_the_document_and_not_on_what_is
 }
 
 #[test]
-fn a_view_that_ends_is_an_ordinary_surface_from_its_next_commit_on() {
-    let mut stage = Stage::new();
+fn destroyed_view_is_an_ordinary_surface_after_its_next_commit() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(50, Behavior::Jump);
     stage.rest();
     stage.view.destroy();
@@ -128,17 +128,17 @@ fn a_view_that_ends_is_an_ordinary_surface_from_its_next_commit_on() {
 }
 
 #[test]
-fn a_client_hears_how_its_view_is_moved_and_what_is_wanted_first() {
-    let mut stage = Stage::new();
-    let said = stage.world.client(stage.client).data.scrolled.clone();
-    assert!(matches!(said[0], Scrolled::Budget(16_000)), "{said:?}");
-    assert_eq!(said[1], Scrolled::Effective(Mode::Still, Reason::NoContent));
-    assert!(said.contains(&Scrolled::Effective(Mode::Composited, Reason::Policy)), "{said:?}");
+fn client_receives_mode_and_wanted_rows_of_a_new_view() {
+    let mut stage = ScrollStage::new();
+    let said = stage.world.client(stage.client).data.scroll_events.clone();
+    assert!(matches!(said[0], ScrollViewEvent::Budget(16_000)), "{said:?}");
+    assert_eq!(said[1], ScrollViewEvent::Effective(Mode::Still, Reason::NoContent));
+    assert!(said.contains(&ScrollViewEvent::Effective(Mode::Composited, Reason::Policy)), "{said:?}");
 }
 
 #[test]
-fn a_commit_that_uncovers_what_is_seen_leaves_it_there_until_something_covers_it() {
-    let mut stage = Stage::new();
+fn uncovered_rows_stay_until_other_content_covers_them() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(200, Behavior::Jump);
     stage.rest();
     // The tile shrinks to rows outside the view.
@@ -151,7 +151,7 @@ fn a_commit_that_uncovers_what_is_seen_leaves_it_there_until_something_covers_it
     stage.rest();
     assert_eq!((stage.row_at(0), stage.row_at(99)), (200, 299));
     assert!(
-        stage.world.client(stage.client).heard(crate::fixture::content::Heard::Released(10)),
+        stage.world.client(stage.client).has_received(crate::fixture::content::ContentEvent::Released(10)),
         "they are given back"
     );
     stage.scroll_to(160, Behavior::Jump);
@@ -160,8 +160,8 @@ fn a_commit_that_uncovers_what_is_seen_leaves_it_there_until_something_covers_it
 }
 
 #[test]
-fn a_content_that_goes_in_mid_glide_leaves_what_was_seen() {
-    let mut stage = Stage::new();
+fn content_destroyed_during_a_glide_leaves_its_pixels() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(250, Behavior::Glide);
     let origin = stage.world.window("view").origin();
     let mut blank = 0;
@@ -176,8 +176,8 @@ fn a_content_that_goes_in_mid_glide_leaves_what_was_seen() {
 }
 
 #[test]
-fn a_content_that_goes_while_its_view_rests_leaves_what_was_seen() {
-    let mut stage = Stage::new();
+fn content_destroyed_at_rest_leaves_its_pixels() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(250, Behavior::Jump);
     stage.run(Span::from_seconds(5));
     stage.tile.destroy();
@@ -196,8 +196,8 @@ fn a_content_that_goes_while_its_view_rests_leaves_what_was_seen() {
 }
 
 #[test]
-fn what_a_view_that_is_a_subsurface_has_not_committed_is_not_taken_along() {
-    let mut stage = Stage::new();
+fn uncommitted_state_of_a_nested_view_is_not_applied_with_its_parent() {
+    let mut stage = ScrollStage::new();
     let client = stage.world.client(stage.client);
     // A view nested in the first view.
     let (inner, _) = client.subsurface(&stage.window.surface);
@@ -211,7 +211,7 @@ fn what_a_view_that_is_a_subsurface_has_not_committed_is_not_taken_along() {
     inner.commit();
     stage.window.surface.commit();
     stage.rest();
-    let at = |stage: &Stage| {
+    let at = |stage: &ScrollStage| {
         let origin = stage.world.window("view").origin();
         stage.world.pixel(origin.x + 110, origin.y)
     };

@@ -1,16 +1,16 @@
 //! Scroll views and input: fingers on a touchpad or touch screen, wheels and buttons.
 
 use super::*;
-use crate::fixture::Event;
+use crate::fixture::ClientEvent;
 
-fn scrolls(stage: &mut Stage) -> usize {
+fn scrolls(stage: &mut ScrollStage) -> usize {
     let events = stage.world.client(stage.client).take_events();
-    events.iter().filter(|event| matches!(event, Event::Scroll { .. })).count()
+    events.iter().filter(|event| matches!(event, ClientEvent::Scroll { .. })).count()
 }
 
 #[test]
 fn fingers_move_the_view_at_every_refresh_and_their_client_sleeps() {
-    let mut stage = Stage::new();
+    let mut stage = ScrollStage::new();
     stage.view.report_offsets(1);
     stage.point();
     stage.world.client(stage.client).take_events();
@@ -29,8 +29,8 @@ fn fingers_move_the_view_at_every_refresh_and_their_client_sleeps() {
 }
 
 #[test]
-fn lifted_fingers_throw_the_view_and_it_rests_once_on_whole_pixels() {
-    let mut stage = Stage::new();
+fn lifted_fingers_fling_the_view_and_it_rests_on_whole_pixels() {
+    let mut stage = ScrollStage::new();
     stage.point();
     stage.swipe(12, 3.0, &mut |_| {});
     stage.run(Span::from_seconds(4));
@@ -43,13 +43,13 @@ fn lifted_fingers_throw_the_view_and_it_rests_once_on_whole_pixels() {
 
 #[test]
 fn a_finger_that_is_put_down_stops_a_fling() {
-    use upbeat::input::Gesture;
-    let mut stage = Stage::new();
+    use upbeat::input::TouchpadGesture;
+    let mut stage = ScrollStage::new();
     stage.point();
     stage.swipe(12, 3.0, &mut |_| {});
     stage.run(REFRESH * 4);
     let time = stage.world.now();
-    stage.world.input(InputEvent::Gesture { time, gesture: Gesture::HoldBegin { fingers: 2 } });
+    stage.world.input(InputEvent::Gesture { time, gesture: TouchpadGesture::HoldBegin { fingers: 2 } });
     stage.run(REFRESH * 3);
     let stopped = stage.row_at(0);
     assert_eq!(stage.world.client(stage.client).rests().len(), 1);
@@ -59,8 +59,8 @@ fn a_finger_that_is_put_down_stops_a_fling() {
 }
 
 #[test]
-fn a_wheel_glides_a_notch_and_its_client_is_not_told() {
-    let mut stage = Stage::new();
+fn wheel_step_glides_the_view_without_client_events() {
+    let mut stage = ScrollStage::new();
     stage.point();
     stage.world.client(stage.client).take_events();
     wheel(&mut stage.world, 2);
@@ -69,8 +69,8 @@ fn a_wheel_glides_a_notch_and_its_client_is_not_told() {
 }
 
 #[test]
-fn what_a_view_does_not_take_goes_to_its_client() {
-    let mut stage = Stage::new();
+fn unused_axis_events_go_to_the_client() {
+    let mut stage = ScrollStage::new();
     stage.point();
     stage.world.client(stage.client).take_events();
     wheel(&mut stage.world, -1);
@@ -85,14 +85,15 @@ fn what_a_view_does_not_take_goes_to_its_client() {
 }
 
 #[test]
-fn the_pointer_is_told_where_it_is_when_the_view_rests_and_a_click_in_a_fling_hits_what_is_seen() {
-    let mut stage = Stage::new();
+fn pointer_position_is_updated_when_the_view_rests_and_before_a_click() {
+    let mut stage = ScrollStage::new();
     stage.point();
     stage.swipe(12, 3.0, &mut |_| {});
     stage.world.client(stage.client).take_events();
     stage.run(REFRESH * 5);
-    let motions = |events: &[Event]| -> Vec<f64> {
-        let motion = |event: &Event| if let Event::PointerMotion { y, .. } = event { Some(*y) } else { None };
+    let motions = |events: &[ClientEvent]| -> Vec<f64> {
+        let motion =
+            |event: &ClientEvent| if let ClientEvent::PointerMotion { y, .. } = event { Some(*y) } else { None };
         events.iter().filter_map(motion).collect()
     };
     let events = stage.world.client(stage.client).take_events();
@@ -102,7 +103,7 @@ fn the_pointer_is_told_where_it_is_when_the_view_rests_and_a_click_in_a_fling_hi
     stage.world.input(InputEvent::Button { time, button: 0x110, pressed: true });
     let events = stage.world.client(stage.client).take_events();
     assert_eq!(motions(&events), [f64::from(seen)], "it gets the position before the press");
-    assert!(events.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })));
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::Button { pressed: true, .. })));
     let time = stage.world.now();
     stage.world.input(InputEvent::Button { time, button: 0x110, pressed: false });
     stage.run(REFRESH * 3);
@@ -110,10 +111,10 @@ fn the_pointer_is_told_where_it_is_when_the_view_rests_and_a_click_in_a_fling_hi
 }
 
 #[test]
-fn what_a_button_holds_is_told_where_it_is_after_its_document_moved() {
-    let mut stage = Stage::new();
+fn pressed_content_gets_its_pointer_position_after_the_document_moved() {
+    let mut stage = ScrollStage::new();
     stage.point();
-    let button = |stage: &mut Stage, pressed| {
+    let button = |stage: &mut ScrollStage, pressed| {
         let time = stage.world.now();
         stage.world.input(InputEvent::Button { time, button: 0x110, pressed });
     };
@@ -121,9 +122,10 @@ fn what_a_button_holds_is_told_where_it_is_after_its_document_moved() {
     stage.scroll_to(120, Behavior::Jump);
     stage.rest();
     stage.world.client(stage.client).take_events();
-    let motions = |stage: &mut Stage| -> Vec<f64> {
+    let motions = |stage: &mut ScrollStage| -> Vec<f64> {
         let events = stage.world.client(stage.client).take_events();
-        let motion = |event: &Event| if let Event::PointerMotion { y, .. } = event { Some(*y) } else { None };
+        let motion =
+            |event: &ClientEvent| if let ClientEvent::PointerMotion { y, .. } = event { Some(*y) } else { None };
         events.iter().filter_map(motion).collect()
     };
     let origin = stage.world.window("view").origin();
@@ -137,8 +139,8 @@ fn what_a_button_holds_is_told_where_it_is_after_its_document_moved() {
 }
 
 #[test]
-fn what_a_finger_holds_is_told_where_it_is_after_its_document_moved() {
-    let mut stage = Stage::new();
+fn touched_content_gets_its_touch_position_after_the_document_moved() {
+    let mut stage = ScrollStage::new();
     stage.view.set_inputs(Inputs::empty());
     stage.window.surface.commit();
     stage.rest();
@@ -151,12 +153,13 @@ fn what_a_finger_holds_is_told_where_it_is_after_its_document_moved() {
     let position = (f64::from(origin.x + 100), f64::from(origin.y + 40)).into();
     stage.world.input(InputEvent::TouchMotion { time, slot: 0, position });
     let events = stage.world.client(stage.client).take_events();
-    let told = events.iter().find_map(|event| if let Event::TouchMotion { y, .. } = event { Some(*y) } else { None });
+    let told =
+        events.iter().find_map(|event| if let ClientEvent::TouchMotion { y, .. } = event { Some(*y) } else { None });
     assert_eq!(told, Some(160.0), "{events:?}");
 }
 
 /// Puts a finger down in the middle of the view and moves it by `steps`, one each 8 ms.
-fn touch(stage: &mut Stage, steps: &[f64], lifts: bool) {
+fn touch(stage: &mut ScrollStage, steps: &[f64], lifts: bool) {
     let origin = stage.world.window("view").origin();
     let (x, mut y) = (f64::from(origin.x + 100), f64::from(origin.y + 80));
     let time = stage.world.now();
@@ -174,26 +177,26 @@ fn touch(stage: &mut Stage, steps: &[f64], lifts: bool) {
 }
 
 #[test]
-fn a_finger_drags_the_view_after_a_slop_and_its_client_hears_that_the_touch_is_over() {
-    let mut stage = Stage::new();
+fn touch_beyond_the_slop_drags_the_view_and_cancels_the_touch() {
+    let mut stage = ScrollStage::new();
     stage.view.set_options(crate::fixture::scroll::Options::Unpredicted);
     stage.window.surface.commit();
     stage.rest();
     touch(&mut stage, &[-4.0, -5.0, -6.0, -6.0, -6.0], false);
     let events = stage.world.client(stage.client).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "{events:?}");
-    assert!(events.iter().any(|event| matches!(event, Event::TouchCancel)), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::TouchDown { .. })), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::TouchCancel)), "{events:?}");
     stage.run(REFRESH * 8);
     assert_eq!(stage.row_at(0), 18, "the distance after the slop");
     assert!(stage.world.client(stage.client).rests().is_empty(), "it is held");
 }
 
 #[test]
-fn a_lifted_finger_throws_and_a_tap_is_the_clients() {
-    let mut stage = Stage::new();
+fn lifted_finger_flings_and_a_tap_reaches_the_client() {
+    let mut stage = ScrollStage::new();
     touch(&mut stage, &[-2.0, 2.0], true);
     let events = stage.world.client(stage.client).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::TouchUp)), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::TouchUp)), "{events:?}");
     assert_eq!(stage.row_at(0), 0);
     touch(&mut stage, &[-3.0; 12], true);
     stage.run(Span::from_seconds(4));
@@ -203,7 +206,7 @@ fn a_lifted_finger_throws_and_a_tap_is_the_clients() {
 
 #[test]
 fn a_rubber_band_shows_the_background_beyond_the_document_and_returns() {
-    let mut stage = Stage::new();
+    let mut stage = ScrollStage::new();
     stage.view.set_physics(998, 80);
     stage.view.set_options(crate::fixture::scroll::Options::Unpredicted);
     stage.window.surface.commit();

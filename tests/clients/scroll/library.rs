@@ -1,11 +1,12 @@
 //! `client::ScrollView` with and without the protocol: the same program looks the same if it has to scroll by itself.
 
 use upbeat_client::{
-    ContentId, ContentRole, Demand, Extent, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
+    ContentId, ContentPicture, ContentRole, DocumentExtent, DocumentRegion, RenderDemand, ScrollEvent, ScrollOptions,
+    ScrollView, TileRing,
 };
 use wayland_client::protocol::wl_buffer::WlBuffer;
 
-use super::program::{Kept, connection, global_list, keep_events};
+use super::client_connection::{SharedRecordedInput, connection, global_list, keep_events};
 use super::*;
 
 /// Rows of a tile.
@@ -15,26 +16,29 @@ const LONG: i32 = 1_000_000;
 /// Interval at which the program checks for events.
 const GLANCE: Span = Span::from_millis(1);
 
-const fn rows(start: i32, length: i32) -> Region {
+const fn rows(start: i32, length: i32) -> DocumentRegion {
     region((0, VIEW.0), (start, length))
 }
 
-pub const fn region(x: (i32, i32), y: (i32, i32)) -> Region {
-    Region { x: Extent { start: x.0 as i64, length: x.1 as i64 }, y: Extent { start: y.0 as i64, length: y.1 as i64 } }
+pub const fn region(x: (i32, i32), y: (i32, i32)) -> DocumentRegion {
+    DocumentRegion {
+        x: DocumentExtent { start: x.0 as i64, length: x.1 as i64 },
+        y: DocumentExtent { start: y.0 as i64, length: y.1 as i64 },
+    }
 }
 
 /// A program that shows a long document in tiles.
-pub struct Page {
-    pub world: World,
+pub struct ScrollProgram {
+    pub world: TestWorld,
     pub client: ClientIndex,
     pub surface: WlSurface,
-    kept: Kept,
+    kept: SharedRecordedInput,
     pub view: ScrollView,
     contents: Vec<ContentId>,
     ring: TileRing,
     /// Time to render, and the render in progress.
     render: Span,
-    due: Option<(Instant, Demand)>,
+    due: Option<(Instant, RenderDemand)>,
     renders: usize,
     blank: usize,
     /// Each new row at the top of the view, with its time.
@@ -42,13 +46,13 @@ pub struct Page {
     events: Vec<ScrollEvent>,
 }
 
-impl Page {
+impl ScrollProgram {
     pub fn new(served: bool) -> Self {
         Self::with(served, ScrollOptions { size: VIEW, document: rows(0, LONG), ..ScrollOptions::default() })
     }
 
     fn with(served: bool, options: ScrollOptions) -> Self {
-        let mut world = World::simulated(&[60_000]);
+        let mut world = TestWorld::simulated(&[60_000]);
         upbeat::protocol::scroll::offer(&mut world.state, served);
         let (client, window) = world.open_filled("view", VIEW, RED);
         let kept = keep_events(&mut world, client);
@@ -61,7 +65,7 @@ impl Page {
         view.set_options(options);
         view.commit();
         let ring = TileRing::new((200, TILE.into()), slots);
-        let mut page = Page {
+        let mut page = ScrollProgram {
             world,
             client,
             surface: window.surface,
@@ -83,8 +87,10 @@ impl Page {
     }
 
     /// Lets the program run, which renders the wanted rows and passes its input on, while `actor` acts.
-    pub fn run(&mut self, span: Span, actor: &mut dyn FnMut(&mut World) -> Option<Instant>) {
-        let Page { world, client, kept, view, contents, ring, render, due, renders, blank, tops, events, .. } = self;
+    pub fn run(&mut self, span: Span, actor: &mut dyn FnMut(&mut TestWorld) -> Option<Instant>) {
+        let ScrollProgram {
+            world, client, kept, view, contents, ring, render, due, renders, blank, tops, events, ..
+        } = self;
         let origin = world.window("view").origin();
         world.run_for(span, &mut |world| {
             let ends = [0, VIEW.1 - 1].map(|row| world.pixel(origin.x + 10, origin.y + row));
@@ -96,14 +102,14 @@ impl Page {
             let events_of = std::mem::take(&mut *kept.lock().unwrap());
             events_of.pointer.iter().for_each(|event| _ = view.pointer_event(event));
             events_of.touch.iter().for_each(|event| _ = view.touch_event(event));
-            view.turn_at(world.now());
+            view.update_at(world.now());
             if let Some(wanted) = view.take_wanted() {
                 *due = Some((world.now() + *render, wanted));
             }
             if let Some((_, wanted)) = due.take_if(|(at, _)| *at <= world.now()) {
                 for tile in ring.fill(wanted.region) {
                     let buffer = picture(world, *client, tile.region.y.start as i32);
-                    view.place(contents[tile.slot], Picture { buffer, region: tile.region, scale: 1 });
+                    view.place(contents[tile.slot], ContentPicture { buffer, region: tile.region, scale: 1 });
                 }
                 view.commit();
                 *renders += 1;
@@ -148,15 +154,15 @@ impl Page {
 }
 
 /// A buffer in which the colour of each row is its number.
-fn picture(world: &mut World, client: ClientIndex, first: i32) -> WlBuffer {
+fn picture(world: &mut TestWorld, client: ClientIndex, first: i32) -> WlBuffer {
     let pixels: Vec<u32> = (first..first + TILE).flat_map(|row| [row as u32; VIEW.0 as usize]).collect();
-    world.client(client).picture(10, wl_shm::Format::Xrgb8888, VIEW.0, TILE, &pixels)
+    world.client(client).buffer_of_pixels(10, wl_shm::Format::Xrgb8888, VIEW.0, TILE, &pixels)
 }
 
 #[test]
-fn a_program_that_renders_what_is_wanted_is_never_seen_blank() {
+fn program_that_renders_the_wanted_rows_has_no_blank_rows() {
     for served in [true, false] {
-        let mut page = Page::new(served);
+        let mut page = ScrollProgram::new(served);
         page.render = Span::from_millis(20);
         page.view.report_offsets(true);
         page.point();
@@ -190,9 +196,9 @@ fn a_program_that_renders_what_is_wanted_is_never_seen_blank() {
 }
 
 #[test]
-fn it_is_sent_and_turned_alike() {
+fn jumps_glides_and_wheel_steps_match_with_and_without_the_protocol() {
     for served in [true, false] {
-        let mut page = Page::new(served);
+        let mut page = ScrollProgram::new(served);
         page.view.scroll_to(0, 5_000, false, 1);
         page.run(Span::from_millis(400), &mut |_| None);
         assert_eq!((page.row_at(0), page.row_at(99)), (5_000, 5_099), "served: {served}");
@@ -217,9 +223,9 @@ fn it_is_sent_and_turned_alike() {
 }
 
 #[test]
-fn a_finger_drags_it_after_a_slop_and_throws_it() {
+fn touch_drags_a_scroll_view_after_the_slop_and_flings_it() {
     for served in [true, false] {
-        let mut page = Page::new(served);
+        let mut page = ScrollProgram::new(served);
         let origin = page.world.window("view").origin();
         let (x, mut y) = (f64::from(origin.x + 100), f64::from(origin.y + 90));
         let time = page.world.now();
@@ -241,10 +247,10 @@ fn a_finger_drags_it_after_a_slop_and_throws_it() {
 }
 
 #[test]
-fn beyond_its_end_it_gives_way_and_returns() {
+fn scroll_view_overscrolls_and_returns() {
     for served in [true, false] {
         let options = ScrollOptions { rubber_band: 80, predicts: false, size: VIEW, ..ScrollOptions::default() };
-        let mut page = Page::with(served, ScrollOptions { document: rows(0, LONG), ..options });
+        let mut page = ScrollProgram::with(served, ScrollOptions { document: rows(0, LONG), ..options });
         page.point();
         let start = page.world.now();
         for sample in 1..20 {
@@ -261,12 +267,12 @@ fn beyond_its_end_it_gives_way_and_returns() {
 }
 
 #[test]
-fn headers_stay_and_thumbs_go_along() {
+fn fixed_contents_stay_and_thumbs_follow_the_scroll_view() {
     for served in [true, false] {
-        let mut page = Page::new(served);
-        let solid = |page: &mut Page, colour: u32| {
+        let mut page = ScrollProgram::new(served);
+        let solid = |page: &mut ScrollProgram, colour: u32| {
             let client = page.world.client(page.client);
-            client.picture(11, wl_shm::Format::Xrgb8888, 20, 10, &[colour; 200])
+            client.buffer_of_pixels(11, wl_shm::Format::Xrgb8888, 20, 10, &[colour; 200])
         };
         let (header, thumb) = (page.view.add_content().unwrap(), page.view.add_content().unwrap());
         for (content, role, x, colour) in [
@@ -275,7 +281,7 @@ fn headers_stay_and_thumbs_go_along() {
         ] {
             let buffer = solid(&mut page, colour);
             page.view.set_role(content, role);
-            page.view.place(content, Picture { buffer, region: region((x, 20), (0, 10)), scale: 1 });
+            page.view.place(content, ContentPicture { buffer, region: region((x, 20), (0, 10)), scale: 1 });
         }
         page.view.commit();
         page.view.scroll_to(0, (LONG - VIEW.1) / 2, false, 1);

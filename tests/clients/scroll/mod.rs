@@ -1,28 +1,28 @@
 //! Scroll views that the compositor moves, in virtual time: visible rows, and events to their clients.
 
-mod beside;
 mod changing;
 mod clicks;
+mod client_connection;
 mod contents;
-mod copied;
 mod errors;
+mod fling_disturbances;
+mod global;
 mod input;
 mod library;
 mod moving;
 mod nested;
-mod offered;
-mod program;
 mod stretched;
-mod supply;
+mod upload;
+mod wanted_rows;
 
-use upbeat::input::{InputEvent, Scroll, ScrollSource};
+use upbeat::input::{InputEvent, ScrollAxis, ScrollSource};
 use upbeat_timing::time::{Instant, Span};
 use wayland_client::protocol::wl_shm;
 use wayland_client::protocol::wl_surface::WlSurface;
 
 use crate::fixture::content::RED;
 use crate::fixture::scroll::{Axes, Behavior, Inputs, UpbeatScrollContentV1, UpbeatScrollViewV1};
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 
 /// Size of the view; its background is red.
 const VIEW: (i32, i32) = (200, 100);
@@ -35,17 +35,17 @@ const TOUCHPAD: Span = Span::from_millis(8);
 
 const REFRESH: Span = Span::from_micros(16_667);
 
-struct Stage {
-    world: World,
+struct ScrollStage {
+    world: TestWorld,
     client: ClientIndex,
-    window: Toplevel,
+    window: TestToplevel,
     view: UpbeatScrollViewV1,
     tile: WlSurface,
     content: UpbeatScrollContentV1,
     serial: u32,
 }
 
-impl Stage {
+impl ScrollStage {
     /// A window that is a view of a document; the first rows are rendered. The colour of each row is its number.
     fn new() -> Self {
         Self::on(&[60_000])
@@ -53,10 +53,10 @@ impl Stage {
 
     /// The same on the first of several outputs with these refresh rates (mHz).
     fn on(rates: &[u32]) -> Self {
-        Self::shown_by(World::simulated(rates))
+        Self::shown_by(TestWorld::simulated(rates))
     }
 
-    fn shown_by(mut world: World) -> Self {
+    fn shown_by(mut world: TestWorld) -> Self {
         upbeat::protocol::scroll::offer(&mut world.state, true);
         let (client, window) = world.open_filled("view", VIEW, RED);
         let view = world.client(client).view(&window.surface);
@@ -65,7 +65,7 @@ impl Stage {
         view.set_inputs(Inputs::Wheel | Inputs::Finger | Inputs::Drag);
         let (tile, _) = world.client(client).subsurface(&window.surface);
         let content = world.client(client).content(&view, &tile);
-        let mut stage = Stage { world, client, window, view, tile, content, serial: 0 };
+        let mut stage = ScrollStage { world, client, window, view, tile, content, serial: 0 };
         stage.render(0, ROWS);
         stage.rest();
         stage
@@ -106,7 +106,7 @@ impl Stage {
     }
 
     /// Scrolls with fingers, `pixels` every 8 ms for `times` reports, and lifts them. Calls `see` in every turn.
-    fn swipe(&mut self, times: i64, pixels: f64, see: &mut dyn FnMut(&World)) {
+    fn swipe(&mut self, times: i64, pixels: f64, see: &mut dyn FnMut(&TestWorld)) {
         let start = self.world.now();
         let mut sent = 0;
         self.world.run_for(TOUCHPAD * (times + 1) + Span::from_millis(1), &mut |world| {
@@ -130,21 +130,22 @@ impl Stage {
 }
 
 /// Commits rows of the document to a surface.
-fn fill(world: &mut World, client: ClientIndex, tile: &WlSurface, first: i32, rows: i32) {
+fn fill(world: &mut TestWorld, client: ClientIndex, tile: &WlSurface, first: i32, rows: i32) {
     let pixels: Vec<u32> = (first..first + rows).flat_map(|row| [row as u32; VIEW.0 as usize]).collect();
-    let buffer = world.client(client).picture(10, wl_shm::Format::Xrgb8888, VIEW.0, rows, &pixels);
+    let buffer = world.client(client).buffer_of_pixels(10, wl_shm::Format::Xrgb8888, VIEW.0, rows, &pixels);
     tile.attach(Some(&buffer), 0, 0);
     tile.damage_buffer(0, 0, i32::MAX, i32::MAX);
     tile.commit();
 }
 
-fn fingers(world: &mut World, time: Instant, distance: f64, stop: bool) {
-    let vertical = Scroll { distance, stop, ..Scroll::default() };
-    world.input(InputEvent::Axis { time, source: ScrollSource::Finger, horizontal: Scroll::default(), vertical });
+fn fingers(world: &mut TestWorld, time: Instant, distance: f64, stop: bool) {
+    let vertical = ScrollAxis { distance, stop, ..ScrollAxis::default() };
+    world.input(InputEvent::Axis { time, source: ScrollSource::Finger, horizontal: ScrollAxis::default(), vertical });
 }
 
-fn wheel(world: &mut World, notches: i32) {
-    let vertical = Scroll { distance: 15.0 * f64::from(notches), v120: Some(120 * notches), ..Scroll::default() };
-    let (time, horizontal) = (world.now(), Scroll::default());
+fn wheel(world: &mut TestWorld, notches: i32) {
+    let vertical =
+        ScrollAxis { distance: 15.0 * f64::from(notches), v120: Some(120 * notches), ..ScrollAxis::default() };
+    let (time, horizontal) = (world.now(), ScrollAxis::default());
     world.input(InputEvent::Axis { time, source: ScrollSource::Wheel, horizontal, vertical });
 }

@@ -3,8 +3,8 @@
 use super::*;
 
 #[test]
-fn a_jump_is_seen_in_the_next_refresh_and_answered() {
-    let mut stage = Stage::new();
+fn jump_is_presented_in_the_next_refresh_and_answered() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(123, Behavior::Jump);
     stage.run(REFRESH * 2);
     assert_eq!((stage.row_at(0), stage.row_at(99)), (123, 222));
@@ -12,8 +12,8 @@ fn a_jump_is_seen_in_the_next_refresh_and_answered() {
 }
 
 #[test]
-fn of_many_jumps_before_a_latch_the_last_counts_and_one_out_of_range_is_clamped() {
-    let mut stage = Stage::new();
+fn last_jump_before_a_latch_counts_and_jumps_are_clamped() {
+    let mut stage = ScrollStage::new();
     for y in [10, 20, -700, 30] {
         stage.scroll_to(y, Behavior::Jump);
     }
@@ -26,7 +26,7 @@ fn of_many_jumps_before_a_latch_the_last_counts_and_one_out_of_range_is_clamped(
 
 #[test]
 fn a_glide_is_smooth_and_three_of_them_go_three_times_as_far() {
-    let mut stage = Stage::new();
+    let mut stage = ScrollStage::new();
     stage.view.report_offsets(1);
     for serial in 1..4 {
         stage.view.scroll_by(0, 60, Behavior::Glide, serial);
@@ -40,8 +40,8 @@ fn a_glide_is_smooth_and_three_of_them_go_three_times_as_far() {
 }
 
 #[test]
-fn a_view_goes_no_further_than_what_is_there_and_goes_on_when_more_comes() {
-    let mut stage = Stage::new();
+fn view_stops_at_missing_rows_and_goes_on_when_they_come() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(2_000, Behavior::Glide);
     let mut blank = 0;
     let origin = stage.world.window("view").origin();
@@ -68,8 +68,8 @@ fn a_view_goes_no_further_than_what_is_there_and_goes_on_when_more_comes() {
 }
 
 #[test]
-fn a_jump_to_where_nothing_is_waits_for_it_and_asks() {
-    let mut stage = Stage::new();
+fn jump_to_missing_rows_waits_and_wants_them() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(3_000, Behavior::Jump);
     stage.run(Span::from_millis(200));
     assert_eq!(stage.row_at(0), 0);
@@ -82,8 +82,8 @@ fn a_jump_to_where_nothing_is_waits_for_it_and_asks() {
 }
 
 #[test]
-fn a_view_stops_where_it_is() {
-    let mut stage = Stage::new();
+fn stopped_view_stays_at_its_offset() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(200, Behavior::Glide);
     stage.run(REFRESH * 6);
     stage.view.stop();
@@ -95,8 +95,8 @@ fn a_view_stops_where_it_is() {
 }
 
 #[test]
-fn a_resting_view_wakes_nobody() {
-    let mut stage = Stage::new();
+fn resting_view_causes_no_wakeups() {
+    let mut stage = ScrollStage::new();
     stage.scroll_to(200, Behavior::Glide);
     stage.run(Span::from_seconds(3));
     let turns = stage.world.turns();
@@ -105,9 +105,9 @@ fn a_resting_view_wakes_nobody() {
 }
 
 #[test]
-fn what_is_thrown_stops_when_the_keyboard_goes_elsewhere_and_what_was_sent_does_not() {
-    let mut stage = Stage::new();
-    let open = |stage: &mut Stage, title: &str| {
+fn fling_stops_when_the_focus_leaves_and_a_requested_glide_goes_on() {
+    let mut stage = ScrollStage::new();
+    let open = |stage: &mut ScrollStage, title: &str| {
         stage.world.open(title, 30, 30);
         stage.run(REFRESH * 3);
     };
@@ -127,8 +127,8 @@ fn what_is_thrown_stops_when_the_keyboard_goes_elsewhere_and_what_was_sent_does_
 }
 
 #[test]
-fn where_a_view_begins_can_be_said_before_it_is_seen() {
-    let mut stage = Stage::new();
+fn initial_offset_can_be_set_before_the_first_frame() {
+    let mut stage = ScrollStage::new();
     let client = stage.world.client(stage.client);
     let (inner, _) = client.subsurface(&stage.window.surface);
     let view = client.view(&inner);
@@ -148,11 +148,11 @@ fn where_a_view_begins_can_be_said_before_it_is_seen() {
 
 /// The view's own buffer is fully covered, so its refresh rate follows from the place of its contents.
 #[test]
-fn a_view_that_is_covered_by_its_contents_moves_at_the_rate_of_its_output() {
-    let mut stage = Stage::on(&[60_000, 144_000]);
+fn fully_covered_view_moves_at_its_outputs_rate() {
+    let mut stage = ScrollStage::on(&[60_000, 144_000]);
     let second = stage.world.state.outputs.states().nth(1).unwrap().output().current_location();
-    let there = |world: &mut World, corner: (i32, i32)| world.put("view", (corner.0 + 20, corner.1 + 20));
-    let gaps = |stage: &mut Stage, to: i32| {
+    let there = |world: &mut TestWorld, corner: (i32, i32)| world.move_window("view", (corner.0 + 20, corner.1 + 20));
+    let gaps = |stage: &mut ScrollStage, to: i32| {
         let before = stage.world.client(stage.client).offsets().len();
         stage.view.report_offsets(1);
         stage.scroll_to(to, Behavior::Glide);

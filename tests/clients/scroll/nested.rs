@@ -1,10 +1,10 @@
 //! Nested scroll views, a horizontal strip in a vertical feed: the innermost view that can move takes the scroll, and
 //! it is clipped to the view around it. The same with and without the compositor's help.
 
-use upbeat_client::{ContentId, Picture, ScrollOptions, ScrollView};
+use upbeat_client::{ContentId, ContentPicture, ScrollOptions, ScrollView};
 
-use super::library::{Page, region};
-use super::program::{connection, global_list};
+use super::client_connection::{connection, global_list};
+use super::library::{ScrollProgram, region};
 use super::*;
 
 /// Vertical extent of the strip in the feed, and width of its document.
@@ -13,21 +13,21 @@ const WIDTH: i32 = 600;
 /// Colour bit that distinguishes a column of the strip from a row of the feed.
 const COLUMN: u32 = 0x0080_0000;
 
-struct Nested {
-    page: Page,
+struct NestedScroll {
+    page: ScrollProgram,
     strip: ScrollView,
 }
 
-impl Nested {
+impl NestedScroll {
     fn new(served: bool) -> Self {
-        let mut page = Page::new(served);
+        let mut page = ScrollProgram::new(served);
         let surface = page.surface.clone();
         let connection = connection(&surface);
         let globals = global_list(&mut page.world, page.client, &connection);
         let shelf = page.view.add_content().unwrap();
         let buffer = page.world.client(page.client).solid(20, VIEW.0, STRIP.1, RED);
         let place = region((0, VIEW.0), STRIP);
-        page.view.place(shelf, Picture { buffer, region: place, scale: 1 });
+        page.view.place(shelf, ContentPicture { buffer, region: place, scale: 1 });
         let mut strip = ScrollView::nested(&connection, &globals, &mut page.view, shelf).unwrap();
         strip.set_options(ScrollOptions {
             size: (VIEW.0, STRIP.1),
@@ -40,12 +40,12 @@ impl Nested {
         let row = (0..WIDTH as u32).map(|column| COLUMN | column);
         let pixels: Vec<u32> = std::iter::repeat_n(row, STRIP.1 as usize).flatten().collect();
         let client = page.world.client(page.client);
-        let buffer = client.picture(21, wl_shm::Format::Xrgb8888, WIDTH, STRIP.1, &pixels);
+        let buffer = client.buffer_of_pixels(21, wl_shm::Format::Xrgb8888, WIDTH, STRIP.1, &pixels);
         let whole = region((0, WIDTH), (0, STRIP.1));
-        strip.place(content, Picture { buffer, region: whole, scale: 1 });
+        strip.place(content, ContentPicture { buffer, region: whole, scale: 1 });
         strip.commit();
         page.view.commit();
-        let mut nested = Nested { page, strip };
+        let mut nested = NestedScroll { page, strip };
         nested.run(Span::from_millis(300));
         nested
     }
@@ -53,7 +53,7 @@ impl Nested {
     fn run(&mut self, span: Span) {
         let end = self.page.world.now() + span;
         while self.page.world.now() < end {
-            self.strip.turn_at(self.page.world.now());
+            self.strip.update_at(self.page.world.now());
             self.page.run(Span::from_millis(1), &mut |_| None);
         }
     }
@@ -64,7 +64,7 @@ impl Nested {
         self.page.world.point(f64::from(origin.x + 100), f64::from(origin.y + STRIP.0 + 5));
         for (x, y) in ways {
             self.run(TOUCHPAD);
-            let axis = |distance| Scroll { distance, ..Scroll::default() };
+            let axis = |distance| ScrollAxis { distance, ..ScrollAxis::default() };
             let (time, source) = (self.page.world.now(), ScrollSource::Finger);
             let (horizontal, vertical) = (axis(*x), axis(*y));
             self.page.world.input(InputEvent::Axis { time, source, horizontal, vertical });
@@ -88,9 +88,9 @@ impl Nested {
 }
 
 #[test]
-fn the_innermost_moves_that_can_and_keeps_the_gesture_that_it_began_with() {
+fn innermost_movable_view_takes_and_keeps_the_gesture() {
     for served in [true, false] {
-        let mut nested = Nested::new(served);
+        let mut nested = NestedScroll::new(served);
         assert_eq!(
             (nested.at(0, 30), nested.at(0, 10), nested.at(0, 60)),
             (Ok(0), Err(10), Err(60)),
@@ -106,9 +106,9 @@ fn the_innermost_moves_that_can_and_keeps_the_gesture_that_it_began_with() {
 }
 
 #[test]
-fn what_lies_in_a_view_that_is_cut_off_is_cut_off_with_it() {
+fn nested_content_is_clipped_with_its_outer_view() {
     for served in [true, false] {
-        let mut nested = Nested::new(served);
+        let mut nested = NestedScroll::new(served);
         nested.fingers(&[(8.0, 0.0); 4], true);
         for (to, first, last) in [(30, Ok(32), Ok(32)), (50, Ok(32), Err(60 + 50)), (70, Err(70), Err(130))] {
             nested.page.view.scroll_to(0, to, false, 1);

@@ -9,8 +9,8 @@ use crate::fixture::scroll::Options;
 /// Most missing rows that are filled: a quarter of the view.
 const MOST: i32 = VIEW.1 / 4;
 
-fn stretched() -> Stage {
-    let mut stage = Stage::new();
+fn stretched() -> ScrollStage {
+    let mut stage = ScrollStage::new();
     stage.view.set_options(Options::Stretched);
     stage.window.surface.commit();
     stage.rest();
@@ -18,13 +18,13 @@ fn stretched() -> Stage {
 }
 
 /// Visible rows of the view, from top to bottom.
-fn rows(stage: &Stage) -> Vec<i32> {
+fn rows(stage: &ScrollStage) -> Vec<i32> {
     (0..VIEW.1).map(|y| stage.row_at(y)).collect()
 }
 
 /// Checks the visible rows, the topmost of which is document row `first`. Rows before `from` and after `last` are
 /// missing: the filter mixes the outermost three rows in their place.
-fn are_seen(stage: &Stage, first: i32, from: i32, last: i32) {
+fn assert_visible_rows(stage: &ScrollStage, first: i32, from: i32, last: i32) {
     let seen = rows(stage);
     for (row, seen) in (first..).zip(&seen) {
         let is_right = match row {
@@ -37,33 +37,33 @@ fn are_seen(stage: &Stage, first: i32, from: i32, last: i32) {
 }
 
 #[test]
-fn it_goes_on_by_a_quarter_of_the_view_and_then_waits_and_the_last_row_is_seen_meanwhile() {
+fn stretched_view_moves_on_by_a_quarter_and_repeats_the_last_rows() {
     let mut stage = stretched();
     stage.scroll_to(2_000, Behavior::Glide);
     stage.run(Span::from_seconds(2));
     let waits = ROWS - VIEW.1 + MOST;
-    are_seen(&stage, waits, 0, ROWS - 1);
+    assert_visible_rows(&stage, waits, 0, ROWS - 1);
     // New content is shown at its place, and the glide goes on.
     stage.render(300, 400);
     stage.run(Span::from_millis(200));
     assert!(stage.row_at(0) > waits);
     stage.run(Span::from_seconds(2));
-    are_seen(&stage, 700 - VIEW.1 + MOST, 0, 699);
+    assert_visible_rows(&stage, 700 - VIEW.1 + MOST, 0, 699);
 }
 
 #[test]
-fn upwards_it_is_the_first_row() {
+fn stretched_view_repeats_the_first_rows_upwards() {
     let mut stage = stretched();
     stage.render(1_000, ROWS);
     stage.scroll_to(1_200, Behavior::Jump);
     stage.rest();
     stage.scroll_to(0, Behavior::Glide);
     stage.run(Span::from_seconds(2));
-    are_seen(&stage, 1_000 - MOST, 1_000, 2_000);
+    assert_visible_rows(&stage, 1_000 - MOST, 1_000, 2_000);
 }
 
 #[test]
-fn it_is_the_last_row_of_the_last_tile_and_of_none_above_it() {
+fn stretched_view_repeats_the_last_tile_only() {
     let mut stage = stretched();
     let (below, _) = stage.world.client(stage.client).subsurface(&stage.window.surface);
     let content = stage.world.client(stage.client).content(&stage.view, &below);
@@ -72,11 +72,11 @@ fn it_is_the_last_row_of_the_last_tile_and_of_none_above_it() {
     stage.window.surface.commit();
     stage.scroll_to(2_000, Behavior::Glide);
     stage.run(Span::from_seconds(2));
-    are_seen(&stage, ROWS + 40 - VIEW.1 + MOST, 0, ROWS + 39);
+    assert_visible_rows(&stage, ROWS + 40 - VIEW.1 + MOST, 0, ROWS + 39);
 }
 
 #[test]
-fn a_jump_waits_for_all_and_a_view_that_moves_both_ways_does_not_go_on() {
+fn jump_waits_for_all_rows_and_a_two_axis_view_is_not_stretched() {
     let mut stage = stretched();
     stage.scroll_to(ROWS - VIEW.1 + 10, Behavior::Jump);
     stage.rest();
@@ -86,12 +86,12 @@ fn a_jump_waits_for_all_and_a_view_that_moves_both_ways_does_not_go_on() {
     stage.window.surface.commit();
     stage.scroll_to(2_000, Behavior::Glide);
     stage.run(Span::from_seconds(2));
-    are_seen(&stage, ROWS - VIEW.1, 0, ROWS - 1);
+    assert_visible_rows(&stage, ROWS - VIEW.1, 0, ROWS - 1);
 }
 
 #[test]
 fn nothing_is_stretched_beyond_the_document() {
-    let mut stage = Stage::new();
+    let mut stage = ScrollStage::new();
     stage.view.set_options(Options::Stretched);
     stage.view.set_document(0, 0, VIEW.0, 80);
     stage.render(0, 80);
@@ -100,12 +100,12 @@ fn nothing_is_stretched_beyond_the_document() {
 }
 
 #[test]
-fn nothing_is_hit_there_but_the_view() {
+fn stretched_area_is_hit_as_the_view() {
     let mut stage = stretched();
     stage.scroll_to(2_000, Behavior::Glide);
     stage.run(Span::from_seconds(2));
     let origin = stage.world.window("view").origin();
-    let hit = |stage: &Stage, y: i32| {
+    let hit = |stage: &ScrollStage, y: i32| {
         let point = (f64::from(origin.x + 10), f64::from(origin.y + y)).into();
         let hit = upbeat::output::scene_on_screen_hit(&stage.world.state, point);
         hit.map(|(surface, _)| ServerResource::id(&surface).protocol_id())
@@ -115,7 +115,7 @@ fn nothing_is_hit_there_but_the_view() {
 }
 
 #[test]
-fn content_that_is_taken_away_is_kept_as_ever() {
+fn pixels_of_removed_content_are_kept_in_a_stretched_view() {
     let mut stage = stretched();
     stage.scroll_to(2_000, Behavior::Glide);
     stage.run(Span::from_seconds(2));

@@ -1,15 +1,15 @@
 //! Windows in columns: where they open, stretching until the client answers, focus, and windows outside the strip.
 
+pub mod layout_passes;
 mod tabs;
-pub mod together;
 
 use smithay::utils::Point;
-use upbeat::shell::strips::{self, Mode, TITLES};
+use upbeat::shell::tiling::{self, TITLES, TilingMode};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::State;
 
 use crate::fixture::{
-    BUTTON_LEFT, ClientIndex, Event, KEY_COMMA, KEY_F, KEY_LEFT, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_M,
-    KEY_RIGHT, KEY_T, KEY_TAB, KEY_V, KEY_W, OUTPUT, REFRESH, Toplevel, World,
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_COMMA, KEY_F, KEY_LEFT, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER,
+    KEY_M, KEY_RIGHT, KEY_T, KEY_TAB, KEY_V, KEY_W, OUTPUT, REFRESH, TestToplevel, TestWorld,
 };
 
 const GAP: i32 = 8;
@@ -17,58 +17,58 @@ const GAP: i32 = 8;
 const HALF: (i32, i32) = ((OUTPUT.0 - 3 * GAP) / 2, OUTPUT.1 - 2 * GAP);
 const SECOND: i32 = HALF.0 + 2 * GAP;
 
-fn world() -> World {
-    let mut world = World::new();
-    strips::set_mode(&mut world.state, Mode::Strip);
+fn world() -> TestWorld {
+    let mut world = TestWorld::new();
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
     world
 }
 
 /// Opens a window whose client draws the configured size.
-fn open(world: &mut World, title: &str) -> (ClientIndex, Toplevel) {
-    let opened = world.open_as_asked(title);
+fn open(world: &mut TestWorld, title: &str) -> (ClientIndex, TestToplevel) {
+    let opened = world.open_at_configured_size(title);
     world.turn();
     opened
 }
 
 /// The client draws the newest configured size. Returns that size, or `None` without a new configure.
-fn answer(world: &mut World, (client, window): &(ClientIndex, Toplevel)) -> Option<(i32, i32)> {
-    let size = world.client(*client).answer_newest()?;
-    world.client(*client).show(&window.surface, size.0, size.1);
+fn answer(world: &mut TestWorld, (client, window): &(ClientIndex, TestToplevel)) -> Option<(i32, i32)> {
+    let size = world.client(*client).ack_newest_configure()?;
+    world.client(*client).commit_buffer(&window.surface, size.0, size.1);
     world.settle();
     world.turn();
     Some(size)
 }
 
-fn press(world: &mut World, key: u32) {
+fn press(world: &mut TestWorld, key: u32) {
     world.chord(&[KEY_LEFT_SUPER], key);
     world.turn();
 }
 
-fn press_shifted(world: &mut World, key: u32) {
+fn press_shifted(world: &mut TestWorld, key: u32) {
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], key);
     world.turn();
 }
 
-fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
+fn rect(world: &TestWorld, title: &str) -> (i32, i32, i32, i32) {
     let rect = world.window(title).rect();
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
 
-fn left(world: &World, title: &str) -> i32 {
+fn left(world: &TestWorld, title: &str) -> i32 {
     rect(world, title).0
 }
 
 #[test]
-fn windows_open_beside_each_other_at_the_size_that_they_have_there_and_the_view_moves_as_far_as_it_must() {
+fn new_windows_open_as_columns_at_their_final_size_and_scroll_into_view() {
     let mut world = world();
     let first = open(&mut world, "a");
     assert_eq!(rect(&world, "a"), (GAP, GAP, HALF.0, HALF.1), "it got its size before it drew");
-    let more = world.client(first.0).answer_newest();
+    let more = world.client(first.0).ack_newest_configure();
     assert!(more.is_none_or(|size| size == HALF), "later configures only say that it has the focus: {more:?}");
-    let states = |world: &mut World, client| {
+    let states = |world: &mut TestWorld, client| {
         let events = world.client(client).take_events();
         events.into_iter().find_map(|event| match event {
-            Event::ToplevelConfigure { states, .. } => Some(states),
+            ClientEvent::ToplevelConfigure { states, .. } => Some(states),
             _ => None,
         })
     };
@@ -107,15 +107,15 @@ fn closing_a_window_restores_focus_and_view() {
 }
 
 #[test]
-fn a_dialog_floats_above_the_columns_whoever_of_them_is_raised() {
+fn dialog_floats_above_all_columns() {
     let mut world = world();
     let parent = open(&mut world, "a");
     open(&mut world, "b");
     let dialog = world.client(parent.0).toplevel("dialog");
     dialog.toplevel.set_parent(Some(&parent.1.toplevel));
     world.settle();
-    world.client(parent.0).answer_newest();
-    world.client(parent.0).show(&dialog.surface, 800, 200);
+    world.client(parent.0).ack_newest_configure();
+    world.client(parent.0).commit_buffer(&dialog.surface, 800, 200);
     world.settle();
     world.turn();
     let (x, y, width, height) = rect(&world, "dialog");
@@ -132,7 +132,7 @@ fn a_dialog_floats_above_the_columns_whoever_of_them_is_raised() {
 }
 
 #[test]
-fn a_window_that_fills_the_screen_or_what_is_left_of_it_goes_back_to_its_column() {
+fn maximised_or_fullscreen_window_returns_to_its_column() {
     let mut world = world();
     let (a, b) = (open(&mut world, "a"), open(&mut world, "b"));
     for (key, size, at) in [(KEY_F, OUTPUT, 0), (KEY_M, OUTPUT, 0)] {
@@ -145,14 +145,14 @@ fn a_window_that_fills_the_screen_or_what_is_left_of_it_goes_back_to_its_column(
         assert_eq!(answer(&mut world, &b), Some(HALF));
         assert_eq!((left(&world, "a"), left(&world, "b")), (GAP, SECOND));
     }
-    world.client(a.0).answer_newest();
+    world.client(a.0).ack_newest_configure();
     a.1.toplevel.set_fullscreen(None);
     world.settle();
-    assert_eq!(world.client(a.0).answer_newest(), Some(OUTPUT), "a client asks for it, too");
+    assert_eq!(world.client(a.0).ack_newest_configure(), Some(OUTPUT), "a client asks for it, too");
 }
 
 #[test]
-fn a_column_shows_one_of_its_windows_at_a_time_and_the_others_may_rest() {
+fn tabbed_column_shows_one_window_and_hides_the_rest() {
     let mut world = world();
     let (a, _b) = (open(&mut world, "a"), open(&mut world, "b"));
     press(&mut world, KEY_COMMA);
@@ -164,7 +164,7 @@ fn a_column_shows_one_of_its_windows_at_a_time_and_the_others_may_rest() {
     assert_eq!((rect(&world, "a"), rect(&world, "b")), (below, below), "below their titles");
     let id = world.window("a").id;
     assert!(!world.state.shell.is_visible(id));
-    let is_told = |event: &Event| matches!(event, Event::ToplevelConfigure { states, .. } if states.contains(&(State::Suspended as u32)));
+    let is_told = |event: &ClientEvent| matches!(event, ClientEvent::ToplevelConfigure { states, .. } if states.contains(&(State::Suspended as u32)));
     assert!(world.client(a.0).take_events().iter().any(is_told));
     // The chosen window scrolls into view.
     world.chord(&[KEY_LEFT_ALT], KEY_TAB);
@@ -173,9 +173,9 @@ fn a_column_shows_one_of_its_windows_at_a_time_and_the_others_may_rest() {
 }
 
 #[test]
-fn columns_are_seen_on_their_own_output_alone() {
+fn columns_are_visible_on_their_own_output_only() {
     let mut world = world();
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     ["a", "b", "c"].iter().for_each(|title| _ = open(&mut world, title));
     press(&mut world, KEY_LEFT);
     press(&mut world, KEY_LEFT);
@@ -185,9 +185,9 @@ fn columns_are_seen_on_their_own_output_alone() {
 }
 
 #[test]
-fn what_an_unplugged_output_had_is_as_it_was_when_it_is_back() {
+fn replugged_output_gets_its_columns_back() {
     let mut world = world();
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     open(&mut world, "stays");
     world.point(f64::from(OUTPUT.0 + 100), 100.0);
     ["a", "b", "c"].iter().for_each(|title| _ = open(&mut world, title));
@@ -196,14 +196,14 @@ fn what_an_unplugged_output_had_is_as_it_was_when_it_is_back() {
     world.unplug("TEST-2");
     world.turn();
     assert!(["a", "b", "c"].iter().all(|title| left(&world, title) < OUTPUT.0 * 3 && rect(&world, title).3 == HALF.1));
-    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
     world.turn();
     assert_eq!(["a", "b", "c", "stays"].map(|title| rect(&world, title)), before);
 }
 
 #[test]
-fn a_workspace_is_a_strip_or_its_windows_float_where_they_did() {
-    let mut world = World::new();
+fn workspace_switches_between_strip_and_floating_layout() {
+    let mut world = TestWorld::new();
     let (_, _a) = world.open("a", 400, 300);
     let (_, _b) = world.open("b", 400, 300);
     let before = ["a", "b"].map(|title| rect(&world, title));
@@ -214,7 +214,7 @@ fn a_workspace_is_a_strip_or_its_windows_float_where_they_did() {
 }
 
 #[test]
-fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
+fn window_dragged_out_of_its_column_returns_by_shortcut() {
     let mut world = world();
     let (a, _) = (open(&mut world, "a"), open(&mut world, "b"));
     world.point(100.0, 100.0);
@@ -242,19 +242,19 @@ fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
 }
 
 /// Number of the window's workspace, and the name of its output.
-fn whereabouts(world: &World, title: &str) -> (u8, String) {
+fn workspace_and_output(world: &TestWorld, title: &str) -> (u8, String) {
     let place = world.state.shell.workspaces().place(world.window(title).id).unwrap();
     (place.number.get(), world.state.shell.workspaces().name(place.screen).unwrap().to_owned())
 }
 
-fn act(world: &mut World, action: &str) {
-    upbeat::input::acting::run(&mut world.state, &action.parse().unwrap());
+fn act(world: &mut TestWorld, action: &str) {
+    upbeat::input::actions::run(&mut world.state, &action.parse().unwrap());
     world.settle();
     world.turn();
 }
 
 /// "a", and a column of "b" above "c" that is three quarters wide and has the focus.
-fn with_column(world: &mut World) -> Vec<(ClientIndex, Toplevel)> {
+fn with_column(world: &mut TestWorld) -> Vec<(ClientIndex, TestToplevel)> {
     let windows = ["a", "b", "c"].map(|title| open(world, title));
     press(world, KEY_COMMA);
     act(world, "width 75%");
@@ -263,13 +263,13 @@ fn with_column(world: &mut World) -> Vec<(ClientIndex, Toplevel)> {
 }
 
 #[test]
-fn column_goes_to_another_workspace_with_its_rows_and_its_width() {
+fn column_is_moved_to_a_workspace_with_its_rows_and_width() {
     let mut world = world();
     let windows = with_column(&mut world);
     let before = ["b", "c"].map(|title| rect(&world, title));
     assert_eq!(before[0].0, before[1].0, "they are a column");
     act(&mut world, "column-to-workspace 2");
-    assert_eq!(["a", "b", "c"].map(|title| whereabouts(&world, title).0), [1, 2, 2]);
+    assert_eq!(["a", "b", "c"].map(|title| workspace_and_output(&world, title).0), [1, 2, 2]);
     assert_eq!(world.focused().as_deref(), Some("a"), "the focus stays, as with a window");
     act(&mut world, "workspace 2");
     windows.iter().for_each(|window| _ = answer(&mut world, window));
@@ -280,15 +280,15 @@ fn column_goes_to_another_workspace_with_its_rows_and_its_width() {
 }
 
 #[test]
-fn column_goes_along_to_another_output() {
+fn column_is_moved_to_another_output() {
     let mut world = world();
     with_column(&mut world);
-    world.plug_beside("TEST-2", REFRESH);
+    world.plug_in_unplaced("TEST-2", REFRESH);
     world.turn();
     act(&mut world, "column-to-output right");
     let there = (1, "TEST-2".to_owned());
-    assert_eq!(["b", "c"].map(|title| whereabouts(&world, title)), [there.clone(), there]);
-    assert_eq!(whereabouts(&world, "a").1, "TEST-1");
+    assert_eq!(["b", "c"].map(|title| workspace_and_output(&world, title)), [there.clone(), there]);
+    assert_eq!(workspace_and_output(&world, "a").1, "TEST-1");
     assert_eq!(world.focused().as_deref(), Some("c"));
     let (b, c) = (rect(&world, "b"), rect(&world, "c"));
     assert_eq!((b.0, b.2), (c.0, c.2), "they are a column there");
@@ -302,14 +302,14 @@ fn column_to_workspace_takes_tabs_dialogs_and_a_window_that_floats_alone() {
     let dialog = world.client(windows[1].0).toplevel("dialog");
     dialog.toplevel.set_parent(Some(&windows[1].1.toplevel));
     world.settle();
-    world.client(windows[1].0).answer_newest();
-    world.client(windows[1].0).show(&dialog.surface, 200, 100);
+    world.client(windows[1].0).ack_newest_configure();
+    world.client(windows[1].0).commit_buffer(&dialog.surface, 200, 100);
     world.settle();
     world.turn();
     // The dialog floats: it is in no column, and moves with its parent only.
     assert_eq!(world.focused().as_deref(), Some("dialog"));
     act(&mut world, "column-to-workspace 3");
-    assert_eq!(["b", "dialog", "c"].map(|title| whereabouts(&world, title).0), [3, 3, 1]);
+    assert_eq!(["b", "dialog", "c"].map(|title| workspace_and_output(&world, title).0), [3, 3, 1]);
     act(&mut world, "workspace 3");
     act(&mut world, "move-to-workspace 1");
     act(&mut world, "workspace 1");
@@ -320,13 +320,13 @@ fn column_to_workspace_takes_tabs_dialogs_and_a_window_that_floats_alone() {
     press(&mut world, KEY_W);
     act(&mut world, "column-to-workspace 4");
     act(&mut world, "workspace 4");
-    assert_eq!(["b", "c", "dialog"].map(|title| whereabouts(&world, title).0), [4, 4, 4]);
+    assert_eq!(["b", "c", "dialog"].map(|title| workspace_and_output(&world, title).0), [4, 4, 4]);
     let seen = world.state.shell.visible_windows().filter_map(|window| window.title());
     assert_eq!(seen.collect::<Vec<_>>(), ["b", "dialog"], "it has tabs, and one window is visible");
 }
 
 #[test]
-fn column_becomes_windows_that_float_where_there_are_no_columns() {
+fn column_moved_to_a_floating_workspace_becomes_floating_windows() {
     let mut world = world();
     let windows = with_column(&mut world);
     act(&mut world, "workspace 2");
@@ -336,9 +336,9 @@ fn column_becomes_windows_that_float_where_there_are_no_columns() {
     act(&mut world, "column-to-workspace 2");
     act(&mut world, "workspace 2");
     windows.iter().for_each(|window| _ = answer(&mut world, window));
-    assert_eq!(["b", "c"].map(|title| whereabouts(&world, title).0), [2, 2]);
+    assert_eq!(["b", "c"].map(|title| workspace_and_output(&world, title).0), [2, 2]);
     assert!(["b", "c"].iter().all(|title| !world.state.shell.is_tile(world.window(title).id)));
     // A floating window counts as a column of its own.
     act(&mut world, "column-to-workspace 1");
-    assert_eq!(["b", "c"].map(|title| whereabouts(&world, title).0), [2, 1]);
+    assert_eq!(["b", "c"].map(|title| workspace_and_output(&world, title).0), [2, 1]);
 }

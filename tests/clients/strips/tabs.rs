@@ -1,33 +1,33 @@
 //! Tabs above a column that shows one of its windows at a time.
 
 use super::{GAP, HALF, answer, open, press, press_shifted, rect};
-use crate::fixture::{BUTTON_LEFT, Event, KEY_COMMA, KEY_LEFT_SUPER, KEY_T, KEY_W, World};
+use crate::fixture::{BUTTON_LEFT, ClientEvent, KEY_COMMA, KEY_LEFT_SUPER, KEY_T, KEY_W, TestWorld};
 use upbeat::input::InputEvent;
-use upbeat::shell::strips::{self, Mode, TITLES};
+use upbeat::shell::tiling::{self, TITLES, TilingMode};
 
 /// Centres of the tabs of two windows.
 const LEFT: (i32, i32) = (GAP + HALF.0 / 4, GAP + TITLES / 2);
 const RIGHT: (i32, i32) = (GAP + HALF.0 * 3 / 4, GAP + TITLES / 2);
 
 /// Two windows in a tabbed column: "a", and "b", which is visible.
-fn tabbed() -> (World, [(crate::fixture::ClientIndex, crate::fixture::Toplevel); 2]) {
-    let mut world = World::lit();
+fn tabbed() -> (TestWorld, [(crate::fixture::ClientIndex, crate::fixture::TestToplevel); 2]) {
+    let mut world = TestWorld::rendered();
     world.state.outputs.set_background([0.0; 3]);
-    strips::set_mode(&mut world.state, Mode::Strip);
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
     let windows = [open(&mut world, "a"), open(&mut world, "b")];
     press(&mut world, KEY_COMMA);
     press(&mut world, KEY_W);
     windows.iter().for_each(|window| _ = answer(&mut world, window));
-    world.rest();
+    world.run_until_idle();
     (world, windows)
 }
 
-fn is_lit(world: &World, (x, y): (i32, i32)) -> bool {
+fn is_lit(world: &TestWorld, (x, y): (i32, i32)) -> bool {
     world.pixel(x, y) & 0x00ff_ffff != 0
 }
 
 /// Number of text pixels in a tab.
-fn ink(world: &World, (x, y): (i32, i32)) -> usize {
+fn text_pixels(world: &TestWorld, (x, y): (i32, i32)) -> usize {
     let picture = world.picture();
     let at = |x: i32, y: i32| picture.pixels[(y * picture.width + x) as usize];
     let all = (x - HALF.0 / 4 + 4..x + HALF.0 / 4 - 4).flat_map(|x| (y - 10..y + 8).map(move |y| (x, y)));
@@ -35,35 +35,35 @@ fn ink(world: &World, (x, y): (i32, i32)) -> usize {
 }
 
 #[test]
-fn tabs_have_titles_which_say_whose_the_focus_is_and_follow_their_windows() {
+fn tabs_show_titles_and_focus_and_follow_their_windows() {
     let (mut world, windows) = tabbed();
     assert_eq!(rect(&world, "b").1, GAP + TITLES);
-    assert!(ink(&world, LEFT) > 0 && ink(&world, RIGHT) > 0);
-    let colours = |world: &World| [LEFT, RIGHT].map(|(x, y)| world.pixel(x, y));
+    assert!(text_pixels(&world, LEFT) > 0 && text_pixels(&world, RIGHT) > 0);
+    let colours = |world: &TestWorld| [LEFT, RIGHT].map(|(x, y)| world.pixel(x, y));
     let before = colours(&world);
     assert_ne!(before[0], before[1], "b has the focus");
 
-    let short = ink(&world, LEFT);
+    let short = text_pixels(&world, LEFT);
     windows[0].1.toplevel.set_title("a much longer title".to_owned());
     world.settle();
     world.turn();
-    world.rest();
-    assert!(ink(&world, LEFT) > 3 * short);
+    world.run_until_idle();
+    assert!(text_pixels(&world, LEFT) > 3 * short);
 
     let id = world.window("a much longer title").id;
     upbeat::shell::activate(&mut world.state, Some(id));
     world.turn();
-    world.rest();
+    world.run_until_idle();
     assert_eq!(colours(&world), [before[1], before[0]]);
 
     // Stacked rows have no tabs, and neither have floating windows.
     press(&mut world, KEY_W);
     windows.iter().for_each(|window| _ = answer(&mut world, window));
-    world.rest();
+    world.run_until_idle();
     assert_eq!(rect(&world, "b").0, GAP);
-    assert_eq!(ink(&world, LEFT), 0);
+    assert_eq!(text_pixels(&world, LEFT), 0);
     press(&mut world, KEY_W);
-    world.rest();
+    world.run_until_idle();
     assert!(is_lit(&world, LEFT));
     press(&mut world, KEY_T);
     windows.iter().for_each(|window| _ = answer(&mut world, window));
@@ -71,7 +71,7 @@ fn tabs_have_titles_which_say_whose_the_focus_is_and_follow_their_windows() {
 }
 
 #[test]
-fn a_press_on_a_title_chooses_its_window_and_the_middle_button_closes_it() {
+fn press_on_a_tab_selects_its_window_and_middle_button_closes_it() {
     let (mut world, windows) = tabbed();
     world.client(windows[0].0).take_events();
     world.point(f64::from(LEFT.0), f64::from(LEFT.1));
@@ -85,12 +85,12 @@ fn a_press_on_a_title_chooses_its_window_and_the_middle_button_closes_it() {
     world.input(InputEvent::TouchDown { time, slot: 0, position });
     world.turn();
     assert_eq!(world.focused().as_deref(), Some("b"), "a finger does, too");
-    let is_told = |event: &Event| matches!(event, Event::Button { .. } | Event::TouchDown { .. });
+    let is_told = |event: &ClientEvent| matches!(event, ClientEvent::Button { .. } | ClientEvent::TouchDown { .. });
     assert!(windows.iter().all(|(client, _)| !world.client(*client).take_events().iter().any(is_told)));
 
     world.button(0x112, true);
     world.button(0x112, false);
-    assert!(world.client(windows[0].0).take_events().iter().any(|event| matches!(event, Event::Close)));
+    assert!(world.client(windows[0].0).take_events().iter().any(|event| matches!(event, ClientEvent::Close)));
     // A press has no effect where no tab is visible.
     world.chord(&[KEY_LEFT_SUPER], crate::fixture::KEY_O);
     world.turn();
@@ -98,16 +98,17 @@ fn a_press_on_a_title_chooses_its_window_and_the_middle_button_closes_it() {
 }
 
 #[test]
-fn they_are_drawn_when_what_they_say_changes_and_not_before() {
+fn tabs_are_redrawn_only_when_their_text_changes() {
     let (mut world, windows) = tabbed();
-    let picture = |world: &World| world.state.shell.titles(world.window("b").id).map(|titles| titles.picture.number());
+    let picture =
+        |world: &TestWorld| world.state.shell.titles(world.window("b").id).map(|titles| titles.picture.number());
     let before = picture(&world);
     assert!(before.is_some());
     for _ in 0..3 {
-        world.client(windows[1].0).show(&windows[1].1.surface, HALF.0, HALF.1 - TITLES);
+        world.client(windows[1].0).commit_buffer(&windows[1].1.surface, HALF.0, HALF.1 - TITLES);
         world.settle();
         world.turn();
-        world.rest();
+        world.run_until_idle();
     }
     assert_eq!(picture(&world), before);
     press_shifted(&mut world, crate::fixture::KEY_RIGHT);

@@ -2,8 +2,8 @@
 
 use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::{ChangeCause, ContentHint, ContentPurpose};
 
-use super::{Desk, field, method, pass, told};
-use crate::fixture::World;
+use super::{InputMethodStage, field, method, run_turn, text_events};
+use crate::fixture::TestWorld;
 use crate::fixture::content::RED;
 use crate::fixture::layers::{
     Layer,
@@ -11,8 +11,8 @@ use crate::fixture::layers::{
 };
 
 #[test]
-fn what_is_composed_and_written_reaches_the_field_with_what_it_has_said() {
-    let mut desk = Desk::new();
+fn preedit_and_commit_reach_the_field_with_its_serial() {
+    let mut desk = InputMethodStage::new();
     desk.field.set_surrounding_text("word".to_owned(), 4, 4);
     desk.field.set_text_change_cause(ChangeCause::Other);
     desk.field.set_content_type(ContentHint::Latin, ContentPurpose::Url);
@@ -33,34 +33,34 @@ fn what_is_composed_and_written_reaches_the_field_with_what_it_has_said() {
 }
 
 #[test]
-fn an_input_method_that_comes_late_learns_of_the_field() {
-    let mut world = World::lit();
+fn late_input_method_receives_the_field_state() {
+    let mut world = TestWorld::rendered();
     let (writer, _) = world.open("letter", 200, 100);
     let field = field(&mut world, writer, "");
-    assert_eq!(told(&mut world, writer), ["enter"]);
+    assert_eq!(text_events(&mut world, writer), ["enter"]);
     field.enable();
     field.set_surrounding_text("here".to_owned(), 1, 2);
     field.commit();
-    pass(&mut world);
+    run_turn(&mut world);
     let typist = world.connect();
     let method = method(&mut world, typist);
-    assert_eq!(told(&mut world, typist), ["activate", "around here 1 2", "cause 0", "done"]);
+    assert_eq!(text_events(&mut world, typist), ["activate", "around here 1 2", "cause 0", "done"]);
     method.commit_string("x".to_owned());
     method.commit(1);
-    assert_eq!(told(&mut world, writer), ["done 1", "commit x", "done 1"]);
+    assert_eq!(text_events(&mut world, writer), ["done 1", "commit x", "done 1"]);
 }
 
 #[test]
 fn a_second_input_method_is_unavailable_and_the_first_works_on() {
-    let mut desk = Desk::new();
+    let mut desk = InputMethodStage::new();
     let other = desk.world.connect();
     let second = method(&mut desk.world, other);
-    assert_eq!(told(&mut desk.world, other), ["unavailable"]);
+    assert_eq!(text_events(&mut desk.world, other), ["unavailable"]);
     second.commit_string("from the second method".to_owned());
     second.commit(0);
     let _grab = super::grab(&mut desk.world, other, &second);
     super::popup(&mut desk.world, other, &second, (20, 10), RED);
-    assert!(told(&mut desk.world, other).is_empty(), "it gets no other event");
+    assert!(text_events(&mut desk.world, other).is_empty(), "it gets no other event");
     assert!(desk.writer().is_empty());
     desk.world.kill(other);
     assert_eq!(desk.types("x", 1), ["commit x", "done 1"]);
@@ -70,12 +70,12 @@ fn a_second_input_method_is_unavailable_and_the_first_works_on() {
     desk.world.kill(desk.typist);
     let next = desk.world.connect();
     let _method = method(&mut desk.world, next);
-    assert_eq!(told(&mut desk.world, next), ["activate", "done"]);
+    assert_eq!(text_events(&mut desk.world, next), ["activate", "done"]);
 }
 
 #[test]
-fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
-    let mut desk = Desk::new();
+fn text_for_a_field_is_not_committed_into_the_next() {
+    let mut desk = InputMethodStage::new();
     // The input method knows the first field alone (serial 1) when the user goes to another field.
     let (chat, _) = desk.world.open("chat", 200, 100);
     let other = field(&mut desk.world, chat, "");
@@ -84,26 +84,26 @@ fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
     desk.world.settle();
     desk.method.commit_string("secret".to_owned());
     desk.method.commit(1);
-    assert_eq!(told(&mut desk.world, chat), ["enter", "done 1"]);
+    assert_eq!(text_events(&mut desk.world, chat), ["enter", "done 1"]);
     assert_eq!(desk.writer(), ["leave"]);
     assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
     for stale in [0, 1, 2, 4, u32::MAX] {
         desk.types("secret", stale);
     }
-    assert!(told(&mut desk.world, chat).is_empty());
+    assert!(text_events(&mut desk.world, chat).is_empty());
     desk.types("hello", 3);
-    assert_eq!(told(&mut desk.world, chat), ["commit hello", "done 1"]);
+    assert_eq!(text_events(&mut desk.world, chat), ["commit hello", "done 1"]);
     // Text is not lost if the input method does not know the newest state of the same field.
     other.set_surrounding_text("hello".to_owned(), 5, 5);
     other.commit();
-    pass(&mut desk.world);
+    run_turn(&mut desk.world);
     desk.types("!", 3);
-    assert_eq!(told(&mut desk.world, chat), ["done 2", "commit !", "done 2"]);
+    assert_eq!(text_events(&mut desk.world, chat), ["done 2", "commit !", "done 2"]);
 }
 
 #[test]
-fn fields_follow_the_keyboard_and_all_of_a_client_hear_of_it() {
-    let mut desk = Desk::new();
+fn all_text_inputs_of_a_client_receive_enter_and_leave() {
+    let mut desk = InputMethodStage::new();
     let second = field(&mut desk.world, desk.writer, "second ");
     assert_eq!(desk.writer(), ["second enter"]);
     second.enable();
@@ -133,8 +133,8 @@ fn fields_follow_the_keyboard_and_all_of_a_client_hear_of_it() {
 }
 
 #[test]
-fn a_field_that_is_enabled_again_begins_anew() {
-    let mut desk = Desk::new();
+fn re_enabled_field_starts_with_empty_state() {
+    let mut desk = InputMethodStage::new();
     desk.field.set_surrounding_text("old".to_owned(), 0, 0);
     desk.field.commit();
     desk.typist();
@@ -146,8 +146,8 @@ fn a_field_that_is_enabled_again_begins_anew() {
 }
 
 #[test]
-fn a_click_of_gtk_3_into_its_field_does_not_end_what_is_composed_after_it() {
-    let mut desk = Desk::new();
+fn gtk_3_click_does_not_end_the_composition() {
+    let mut desk = InputMethodStage::new();
     // Without a commit, because GTK 3 commits only when the caret moves.
     desk.field.enable();
     assert_eq!(desk.types("n", 1), ["commit n", "done 1"]);
@@ -159,27 +159,27 @@ fn a_click_of_gtk_3_into_its_field_does_not_end_what_is_composed_after_it() {
 }
 
 #[test]
-fn launchers_have_fields_too() {
-    let mut desk = Desk::new();
+fn layer_surfaces_can_have_text_fields() {
+    let mut desk = InputMethodStage::new();
     let launcher = desk.world.connect();
     let entry = field(&mut desk.world, launcher, "");
-    desk.world.pin(launcher, Layer::Top, RED, |layer| {
+    desk.world.map_layer(launcher, Layer::Top, RED, |layer| {
         layer.set_size(100, 50);
         layer.set_anchor(Anchor::Top);
         layer.set_keyboard_interactivity(KeyboardInteractivity::Exclusive);
     });
-    assert_eq!(told(&mut desk.world, launcher), ["enter"]);
+    assert_eq!(text_events(&mut desk.world, launcher), ["enter"]);
     entry.enable();
     entry.commit();
     assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
     assert_eq!(desk.writer(), ["leave"]);
     desk.types("foot", 3);
-    assert_eq!(told(&mut desk.world, launcher), ["done 1", "commit foot", "done 1"]);
+    assert_eq!(text_events(&mut desk.world, launcher), ["done 1", "commit foot", "done 1"]);
 }
 
 #[test]
-fn an_input_method_that_dies_leaves_nothing_composed() {
-    let mut desk = Desk::new();
+fn preedit_is_cleared_when_the_input_method_dies() {
+    let mut desk = InputMethodStage::new();
     desk.method.set_preedit_string("half".to_owned(), 0, 4);
     desk.method.commit(1);
     assert_eq!(desk.writer(), ["preedit half 0 4", "done 1"]);
@@ -188,8 +188,8 @@ fn an_input_method_that_dies_leaves_nothing_composed() {
 }
 
 #[test]
-fn a_client_that_dies_while_it_is_typed_into_is_left() {
-    let mut desk = Desk::new();
+fn input_method_is_deactivated_when_the_client_dies() {
+    let mut desk = InputMethodStage::new();
     desk.world.kill(desk.writer);
     assert_eq!(desk.typist(), ["deactivate", "done"]);
     desk.method.commit_string("x".to_owned());
@@ -198,8 +198,8 @@ fn a_client_that_dies_while_it_is_typed_into_is_left() {
 }
 
 #[test]
-fn the_input_method_hears_of_a_field_once_in_a_turn_however_often_that_commits() {
-    let mut desk = Desk::new();
+fn input_method_receives_a_fields_state_once_a_turn() {
+    let mut desk = InputMethodStage::new();
     for at in 0..100 {
         desk.field.set_surrounding_text("x".repeat(100), at, at);
         desk.field.commit();
@@ -210,8 +210,8 @@ fn the_input_method_hears_of_a_field_once_in_a_turn_however_often_that_commits()
 }
 
 #[test]
-fn what_makes_no_sense_is_left_out() {
-    let mut desk = Desk::new();
+fn invalid_text_input_values_are_ignored() {
+    let mut desk = InputMethodStage::new();
     for (cursor, anchor) in [(-1, 0), (0, 9), (i32::MAX, i32::MIN), (2, 2)] {
         desk.field.set_surrounding_text("né".to_owned(), cursor, anchor);
         desk.field.set_cursor_rectangle(i32::MIN, i32::MAX, i32::MIN, i32::MAX);
@@ -227,28 +227,28 @@ fn what_makes_no_sense_is_left_out() {
 
 #[test]
 fn commits_of_a_focused_field_are_answered_once_in_a_turn_with_the_newest_number() {
-    let mut world = World::lit();
+    let mut world = TestWorld::rendered();
     let (writer, _) = world.open("letter", 200, 100);
     let field = field(&mut world, writer, "");
-    told(&mut world, writer);
+    text_events(&mut world, writer);
     field.enable();
     field.commit();
     field.set_cursor_rectangle(1, 2, 3, 4);
     field.commit();
-    assert_eq!(told(&mut world, writer), ["done 2"], "also without an input method");
+    assert_eq!(text_events(&mut world, writer), ["done 2"], "also without an input method");
     field.disable();
     field.commit();
-    assert_eq!(told(&mut world, writer), ["done 3"]);
+    assert_eq!(text_events(&mut world, writer), ["done 3"]);
     let (other, _) = world.open("other", 200, 100);
-    told(&mut world, writer);
+    text_events(&mut world, writer);
     field.commit();
-    assert!(told(&mut world, writer).is_empty(), "the field was left");
+    assert!(text_events(&mut world, writer).is_empty(), "the field was left");
     world.kill(other);
 }
 
 #[test]
 fn preedit_is_kept_by_the_answer_to_a_commit() {
-    let mut desk = Desk::new();
+    let mut desk = InputMethodStage::new();
     desk.method.set_preedit_string("half".to_owned(), 0, 4);
     desk.method.commit(1);
     assert_eq!(desk.writer(), ["preedit half 0 4", "done 1"]);

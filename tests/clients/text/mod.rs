@@ -15,23 +15,23 @@ use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_method_manage
 use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_method_v2::{self, ZwpInputMethodV2};
 use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_popup_surface_v2::{self, ZwpInputPopupSurfaceV2};
 
-use crate::fixture::client::Data;
-use crate::fixture::content::Colour;
-use crate::fixture::handlers::silent;
-use crate::fixture::{ClientIndex, Event, World};
+use crate::fixture::client::TestClientState;
+use crate::fixture::content::Xrgb8888Pixel;
+use crate::fixture::dispatch::silent;
+use crate::fixture::{ClientEvent, ClientIndex, TestWorld};
 
 silent!(ZwpTextInputManagerV3, ZwpInputMethodManagerV2);
 
 /// Prefix of a field's events, where a test has several fields.
 #[derive(Clone, Debug)]
-pub struct Name(&'static str);
+pub struct FieldName(&'static str);
 
-impl Dispatch<ZwpTextInputV3, Name> for Data {
+impl Dispatch<ZwpTextInputV3, FieldName> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ZwpTextInputV3,
         event: zwp_text_input_v3::Event,
-        Name(name): &Name,
+        FieldName(name): &FieldName,
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
@@ -49,11 +49,11 @@ impl Dispatch<ZwpTextInputV3, Name> for Data {
             Said::Done { serial } => format!("done {serial}"),
             _ => return,
         };
-        data.events.push(Event::Told(format!("{name}{words}")));
+        data.events.push(ClientEvent::InWords(format!("{name}{words}")));
     }
 }
 
-impl Dispatch<ZwpInputMethodV2, ()> for Data {
+impl Dispatch<ZwpInputMethodV2, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ZwpInputMethodV2,
@@ -74,11 +74,11 @@ impl Dispatch<ZwpInputMethodV2, ()> for Data {
             Said::Unavailable => "unavailable".to_owned(),
             _ => return,
         };
-        data.events.push(Event::Told(words));
+        data.events.push(ClientEvent::InWords(words));
     }
 }
 
-impl Dispatch<ZwpInputMethodKeyboardGrabV2, ()> for Data {
+impl Dispatch<ZwpInputMethodKeyboardGrabV2, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ZwpInputMethodKeyboardGrabV2,
@@ -91,7 +91,7 @@ impl Dispatch<ZwpInputMethodKeyboardGrabV2, ()> for Data {
         use zwp_input_method_keyboard_grab_v2::Event as Said;
         let words = match event {
             Said::Keymap { fd, size, .. } => {
-                data.events.push(Event::Keymap(fd, size));
+                data.events.push(ClientEvent::Keymap(fd, size));
                 "keymap".to_owned()
             }
             Said::RepeatInfo { rate, delay } => format!("repeat {rate} {delay}"),
@@ -101,11 +101,11 @@ impl Dispatch<ZwpInputMethodKeyboardGrabV2, ()> for Data {
             Said::Modifiers { mods_depressed, .. } => format!("modifiers {mods_depressed}"),
             _ => return,
         };
-        data.events.push(Event::Told(words));
+        data.events.push(ClientEvent::InWords(words));
     }
 }
 
-impl Dispatch<ZwpInputPopupSurfaceV2, ()> for Data {
+impl Dispatch<ZwpInputPopupSurfaceV2, ()> for TestClientState {
     fn event(
         data: &mut Self,
         _: &ZwpInputPopupSurfaceV2,
@@ -115,35 +115,35 @@ impl Dispatch<ZwpInputPopupSurfaceV2, ()> for Data {
         _: &QueueHandle<Self>,
     ) {
         let zwp_input_popup_surface_v2::Event::TextInputRectangle { x, y, width, height } = event else { return };
-        data.events.push(Event::Told(format!("caret {x} {y} {width} {height}")));
+        data.events.push(ClientEvent::InWords(format!("caret {x} {y} {width} {height}")));
     }
 }
 
 /// A text field of `client`; `name` is the prefix of its events.
-pub fn field(world: &mut World, client: ClientIndex, name: &'static str) -> ZwpTextInputV3 {
+pub fn field(world: &mut TestWorld, client: ClientIndex, name: &'static str) -> ZwpTextInputV3 {
     let client = world.client(client);
     let manager = client.bind::<ZwpTextInputManagerV3>();
-    manager.get_text_input(&client.globals().seat.clone(), &client.handle(), Name(name))
+    manager.get_text_input(&client.globals().seat.clone(), &client.handle(), FieldName(name))
 }
 
 /// `client` asks to be the input method.
-pub fn method(world: &mut World, client: ClientIndex) -> ZwpInputMethodV2 {
+pub fn method(world: &mut TestWorld, client: ClientIndex) -> ZwpInputMethodV2 {
     let client = world.client(client);
     let manager = client.bind::<ZwpInputMethodManagerV2>();
     manager.get_input_method(&client.globals().seat.clone(), &client.handle(), ())
 }
 
-pub fn grab(world: &mut World, client: ClientIndex, method: &ZwpInputMethodV2) -> ZwpInputMethodKeyboardGrabV2 {
+pub fn grab(world: &mut TestWorld, client: ClientIndex, method: &ZwpInputMethodV2) -> ZwpInputMethodKeyboardGrabV2 {
     method.grab_keyboard(&world.client(client).handle(), ())
 }
 
 /// A popup with content of one colour.
 fn popup(
-    world: &mut World,
+    world: &mut TestWorld,
     client: ClientIndex,
     method: &ZwpInputMethodV2,
     size: (i32, i32),
-    colour: Colour,
+    colour: Xrgb8888Pixel,
 ) -> (WlSurface, ZwpInputPopupSurfaceV2) {
     let client = world.client(client);
     let surface = client.surface();
@@ -154,36 +154,36 @@ fn popup(
 }
 
 /// Runs a turn of the loop.
-fn pass(world: &mut World) {
+fn run_turn(world: &mut TestWorld) {
     world.settle();
     world.turn();
     world.settle();
 }
 
 /// Text and input method events of `client` since the last call, as words.
-pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
-    pass(world);
-    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+pub fn text_events(world: &mut TestWorld, client: ClientIndex) -> Vec<String> {
+    run_turn(world);
+    let told = |event| if let ClientEvent::InWords(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
 /// A window with an enabled text field, and a client that is the input method.
-struct Desk {
-    world: World,
+struct InputMethodStage {
+    world: TestWorld,
     writer: ClientIndex,
     field: ZwpTextInputV3,
     typist: ClientIndex,
     method: ZwpInputMethodV2,
 }
 
-impl Desk {
+impl InputMethodStage {
     fn new() -> Self {
-        let mut world = World::lit();
+        let mut world = TestWorld::rendered();
         let (writer, _) = world.open("letter", 200, 100);
         let field = field(&mut world, writer, "");
         let typist = world.connect();
         let method = method(&mut world, typist);
-        let mut desk = Desk { world, writer, field, typist, method };
+        let mut desk = InputMethodStage { world, writer, field, typist, method };
         desk.enable();
         desk
     }
@@ -196,11 +196,11 @@ impl Desk {
     }
 
     fn writer(&mut self) -> Vec<String> {
-        told(&mut self.world, self.writer)
+        text_events(&mut self.world, self.writer)
     }
 
     fn typist(&mut self) -> Vec<String> {
-        told(&mut self.world, self.typist)
+        text_events(&mut self.world, self.typist)
     }
 
     fn types(&mut self, text: &str, serial: u32) -> Vec<String> {

@@ -7,7 +7,7 @@ use crate::timed_figure::Noise;
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn no_turn_does_a_quarter_of_the_work_for_many_pictures() {
+fn copy_work_of_many_captures_is_spread_over_turns() {
     let noise = Noise::begin();
     let work = turns_of_many_pictures();
     let (longest, all) = (work.iter().max().copied().unwrap_or_default(), work.iter().sum::<Duration>());

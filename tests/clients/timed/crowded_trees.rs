@@ -10,7 +10,7 @@ const MOST: u32 = 26;
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn a_commit_that_moves_one_of_a_thousand_parts_looks_at_none_of_the_others() {
+fn moving_one_subsurface_does_not_walk_over_a_thousand_siblings() {
     for synchronised in [true, false] {
         let noise = Noise::begin();
         let (one, many) = (moving(1, synchronised), moving(1_000, synchronised));

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use upbeat::render::Fault;
+use upbeat::render::GpuFault;
 
-use crate::drawing::{by_gles_alone, disturb, is_dark, show};
 use crate::fixture::content::BLUE;
+use crate::render_thread::{disturb, gles_only_session, is_dark, show};
 use crate::timed_figure::Noise;
 
 const LONGEST_TURN: Duration = Duration::from_millis(500);
@@ -14,11 +14,11 @@ const LONGEST_TURN: Duration = Duration::from_millis(500);
 #[ignore = "timed: ./up measure"]
 fn main_thread_does_not_wait_for_a_context() {
     let noise = Noise::begin();
-    let Some((mut world, client, window)) = by_gles_alone() else { return };
+    let Some((mut world, client, window)) = gles_only_session() else { return };
     // The sixth loss in a row is the first after which the retry waits for a noticeable time.
-    disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
+    disturb(&world, GpuFault::Dead { contexts: 8, frames: 0 });
     show(&mut world, client, &window, 2, BLUE);
-    world.until("darkness", |world| is_dark(world));
+    world.run_until("darkness", |world| is_dark(world));
     let turns = (0..10).map(|_| {
         let begun = Instant::now();
         world.turn();

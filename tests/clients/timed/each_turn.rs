@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::fixture::content::{BLUE, RED};
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 use crate::idle;
-use crate::recordings::Camera;
+use crate::recordings::RecordingClient;
 use crate::timed::cpu;
 use crate::timed_figure::Noise;
 
@@ -18,8 +18,8 @@ const MANY: usize = 200;
 const MOST: u32 = 10;
 
 /// A window with many subsurfaces, none of which takes input, and the pointer above it.
-fn crowded() -> (World, ClientIndex, Toplevel) {
-    let mut world = World::lit();
+fn crowded() -> (TestWorld, ClientIndex, TestToplevel) {
+    let mut world = TestWorld::rendered();
     let (client, window) = world.open_filled("many", (400, 300), RED);
     let nothing = {
         let client = world.client(client);
@@ -34,16 +34,16 @@ fn crowded() -> (World, ClientIndex, Toplevel) {
         part.commit();
     }
     window.surface.commit();
-    world.rest();
+    world.run_until_idle();
     let corner = world.window("many").rect().loc.to_f64();
     world.point(corner.x + 200.0, corner.y + 150.0);
-    world.rest();
+    world.run_until_idle();
     (world, client, window)
 }
 
 /// CPU time of a turn in which nothing happens.
-fn turn(world: &mut World) -> Duration {
-    world.rest();
+fn idle_turn_time(world: &mut TestWorld) -> Duration {
+    world.run_until_idle();
     let turns = (0..20).map(|_| {
         let start = cpu();
         upbeat::session::turn::run(&mut world.state);
@@ -54,38 +54,38 @@ fn turn(world: &mut World) -> Duration {
 
 /// Checks that a turn takes about as long with many objects from `make` as with one.
 #[track_caller]
-fn is_not_longer(world: &mut World, mut make: impl FnMut(&mut World)) {
+fn assert_turn_time_independent(world: &mut TestWorld, mut make: impl FnMut(&mut TestWorld)) {
     let noise = Noise::begin();
     make(world);
     world.settle();
-    let one = turn(world);
+    let one = idle_turn_time(world);
     (1..MANY).for_each(|_| make(world));
     world.settle();
-    let many = turn(world);
+    let many = idle_turn_time(world);
     noise.judge(many < one * MOST, format_args!("a turn takes {one:?} with one, {many:?} with {MANY}"));
 }
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn surfaces_that_keep_the_screen_on_and_that_nobody_sees() {
+fn turn_time_is_independent_of_hidden_idle_inhibitors() {
     let (mut world, client, _) = crowded();
     let waits = world.connect();
     idle::notification(&mut world, waits);
-    is_not_longer(&mut world, |world| {
+    assert_turn_time_independent(&mut world, |world| {
         let surface = world.client(client).surface();
         idle::inhibitor(world, client, &surface);
     });
 }
 
 /// CPU time of a turn that looks the rules up again, after `more` surfaces with predicted input were added.
-fn looks_up(world: &mut World, client: ClientIndex, more: usize) -> Duration {
+fn rule_lookup_time(world: &mut TestWorld, client: ClientIndex, more: usize) -> Duration {
     for _ in 0..more {
         let surface = world.client(client).surface();
         world.client(client).predicted_input(&surface);
     }
-    world.rest();
+    world.run_until_idle();
     let turns = (0..20).map(|_| {
-        world.state.outputs.rules_mut().changed();
+        world.state.outputs.rules_mut().mark_all_stale();
         let start = cpu();
         upbeat::session::turn::run(&mut world.state);
         cpu() - start
@@ -95,20 +95,20 @@ fn looks_up(world: &mut World, client: ClientIndex, more: usize) -> Duration {
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn surfaces_that_are_told_where_devices_will_be_while_others_appear() {
+fn turn_time_is_independent_of_predicted_input_objects() {
     let noise = Noise::begin();
     let (mut world, client, _) = crowded();
-    let (one, many) = (looks_up(&mut world, client, 1), looks_up(&mut world, client, MANY - 1));
+    let (one, many) = (rule_lookup_time(&mut world, client, 1), rule_lookup_time(&mut world, client, MANY - 1));
     noise.judge(many < one * MOST, format_args!("a turn takes {one:?} with one, {many:?} with {MANY}"));
 }
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn recordings_of_the_cursor_above_a_window() {
+fn turn_time_is_independent_of_cursor_sessions() {
     let (mut world, ..) = crowded();
-    let camera = Camera::new(&mut world);
+    let camera = RecordingClient::new(&mut world);
     let source = camera.window(&mut world, 0);
-    is_not_longer(&mut world, |world| {
+    assert_turn_time_independent(&mut world, |world| {
         let client = world.client(camera.client);
         let pointer = client.globals().pointer().clone();
         camera.manager.create_pointer_cursor_session(&source, &pointer, &client.handle(), ());
@@ -116,8 +116,8 @@ fn recordings_of_the_cursor_above_a_window() {
 }
 
 /// CPU time to create and commit `count` subsurfaces of a window that was not committed yet.
-fn early_parts(count: usize) -> Duration {
-    let mut world = World::new();
+fn early_subsurface_time(count: usize) -> Duration {
+    let mut world = TestWorld::new();
     let client = world.connect();
     let window = world.client(client).toplevel("late");
     world.settle();
@@ -127,7 +127,7 @@ fn early_parts(count: usize) -> Duration {
         role.set_desync();
         part.commit();
         if made % 32 == 0 {
-            world.carry_once();
+            world.deliver_once();
         }
     }
     world.settle();
@@ -137,10 +137,10 @@ fn early_parts(count: usize) -> Duration {
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn parts_of_a_window_that_are_committed_before_it_cost_as_much_as_they_are() {
+fn early_subsurface_commits_take_linear_time() {
     // If each subsurface walks over all the others, four times as many take sixteen times as long.
     let noise = Noise::begin();
-    let quickest = |count| (0..3).map(|_| early_parts(count)).min().unwrap();
+    let quickest = |count| (0..3).map(|_| early_subsurface_time(count)).min().unwrap();
     let (few, many) = (quickest(250), quickest(1_000));
     noise.judge(many < few * 9, format_args!("early parts: {few:?} for 250, {many:?} for 1000"));
 }

@@ -1,6 +1,6 @@
 //! CPU time to open one more window.
 
-use crate::many_windows::{Opening, open_and_close};
+use crate::many_windows::{OpenCosts, open_and_close};
 use crate::timed_figure::Noise;
 
 /// Allowed cost of one more window beside hundreds, as a multiple of its cost beside tens.
@@ -8,9 +8,9 @@ const MOST: u32 = 12;
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn hundreds_of_windows_open_about_as_quickly_as_tens() {
+fn opening_a_window_beside_hundreds_costs_about_as_much_as_beside_tens() {
     let noise = Noise::begin();
-    let Opening { few, many, again } = open_and_close();
+    let OpenCosts { few, many, after_close: again } = open_and_close();
     let keeps = many < few * MOST && again < many * MOST;
     noise.judge(
         keeps,

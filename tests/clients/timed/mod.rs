@@ -6,8 +6,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 mod capture;
 mod crowded_trees;
+mod disconnect;
 mod drawing;
-mod dying;
 mod each_turn;
 mod many_windows;
 mod strips;

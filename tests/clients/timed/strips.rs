@@ -1,11 +1,11 @@
 //! Layout passes over columns while a client asks for another width in every turn.
 
-use crate::strips::together::{TURNS, arrangements_of_changing_wishes};
+use crate::strips::layout_passes::{TURNS, arrangements_of_changing_wishes};
 use crate::timed_figure::Noise;
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn columns_are_arranged_in_few_of_the_turns_in_which_a_wish_changes() {
+fn layout_passes_are_limited_while_a_client_changes_its_width() {
     let noise = Noise::begin();
     let arrangements = arrangements_of_changing_wishes();
     // The pause is eight times as long as the pass before it: at least every second turn falls into a pause.

@@ -6,8 +6,8 @@ use super::*;
 pub(super) const BTN_STYLUS: u32 = 0x14b;
 
 /// A client without a tablet seat yet; a pen touches its window "a" at (10, 20).
-fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
-    let mut world = World::new();
+fn touched() -> (TestWorld, ClientIndex, TestToplevel, ZwpTabletManagerV2) {
+    let mut world = TestWorld::new();
     world.plug_tablet(true);
     let (a, window) = world.open("a", 200, 100);
     let manager = world.client(a).bind::<ZwpTabletManagerV2>();
@@ -20,12 +20,12 @@ fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
 }
 
 /// A pen event at a point of the window "a".
-pub(super) fn pen_at(world: &mut World, (x, y): (i32, i32), action: ToolAction) {
+pub(super) fn pen_at(world: &mut TestWorld, (x, y): (i32, i32), action: ToolAction) {
     let corner = world.window("a").rect().loc;
-    world.pen((f64::from(corner.x + x), f64::from(corner.y + y)), action, Axes::default());
+    world.pen((f64::from(corner.x + x), f64::from(corner.y + y)), action, ToolAxes::default());
 }
 
-fn make_seat(world: &mut World, a: ClientIndex, manager: &ZwpTabletManagerV2) -> Vec<String> {
+fn make_seat(world: &mut TestWorld, a: ClientIndex, manager: &ZwpTabletManagerV2) -> Vec<String> {
     let client = world.client(a);
     manager.get_tablet_seat(&client.globals().seat.clone(), &client.handle(), ());
     world.settle();
@@ -33,7 +33,7 @@ fn make_seat(world: &mut World, a: ClientIndex, manager: &ZwpTabletManagerV2) ->
 }
 
 #[test]
-fn tablet_seat_made_while_a_pen_is_inside_is_told_that_it_is_near() {
+fn late_tablet_seat_receives_proximity_in() {
     let (mut world, a, _window, manager) = touched();
     assert_eq!(make_seat(&mut world, a, &manager), ["tablet Slate", "tool Pen", "near", "at 10 20", "down"]);
     pen_at(&mut world, (11, 20), ToolAction::Move);
@@ -42,7 +42,7 @@ fn tablet_seat_made_while_a_pen_is_inside_is_told_that_it_is_near() {
 }
 
 #[test]
-fn late_tablet_seat_is_told_of_buttons_that_are_held() {
+fn late_tablet_seat_receives_held_buttons() {
     let (mut world, a, _window, manager) = touched();
     pen_at(&mut world, (10, 20), ToolAction::Button(BTN_STYLUS, true));
     told_to(&mut world, a);
@@ -53,7 +53,7 @@ fn late_tablet_seat_is_told_of_buttons_that_are_held() {
 }
 
 #[test]
-fn press_that_a_late_tablet_seat_is_told_of_moves_the_window() {
+fn replayed_press_of_a_late_tablet_seat_can_move_the_window() {
     let (mut world, a, window, manager) = touched();
     make_seat(&mut world, a, &manager);
     let serial = world.client(a).data.tool_press;

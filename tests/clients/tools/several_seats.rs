@@ -9,17 +9,17 @@ use super::late_seats::{BTN_STYLUS, pen_at};
 use super::*;
 
 /// Tablet events that the client received: object, event as words.
-type Heard = Vec<(ObjectId, String)>;
+type TabletEvents = Vec<(ObjectId, String)>;
 
 /// User data of a seat whose events are recorded with their object.
-struct Numbered;
+struct RecordingSeat;
 
-impl Dispatch<ZwpTabletSeatV2, Numbered> for Data {
+impl Dispatch<ZwpTabletSeatV2, RecordingSeat> for TestClientState {
     fn event(
         data: &mut Self,
         seat: &ZwpTabletSeatV2,
         event: zwp_tablet_seat_v2::Event,
-        _: &Numbered,
+        _: &RecordingSeat,
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
@@ -30,37 +30,37 @@ impl Dispatch<ZwpTabletSeatV2, Numbered> for Data {
         }
     }
 
-    event_created_child!(Data, ZwpTabletSeatV2, [
-        zwp_tablet_seat_v2::EVT_TABLET_ADDED_OPCODE => (ZwpTabletV2, Numbered),
-        zwp_tablet_seat_v2::EVT_TOOL_ADDED_OPCODE => (ZwpTabletToolV2, Numbered),
+    event_created_child!(TestClientState, ZwpTabletSeatV2, [
+        zwp_tablet_seat_v2::EVT_TABLET_ADDED_OPCODE => (ZwpTabletV2, RecordingSeat),
+        zwp_tablet_seat_v2::EVT_TOOL_ADDED_OPCODE => (ZwpTabletToolV2, RecordingSeat),
         zwp_tablet_seat_v2::EVT_PAD_ADDED_OPCODE => (ZwpTabletPadV2, ()),
     ]);
 }
 
-impl Dispatch<ZwpTabletV2, Numbered> for Data {
+impl Dispatch<ZwpTabletV2, RecordingSeat> for TestClientState {
     fn event(
         data: &mut Self,
         tablet: &ZwpTabletV2,
         event: zwp_tablet_v2::Event,
-        _: &Numbered,
+        _: &RecordingSeat,
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
         match event {
-            zwp_tablet_v2::Event::Id { vid, pid } => data.tablet_said.push((tablet.id(), format!("id {vid} {pid}"))),
+            zwp_tablet_v2::Event::Id { vid, pid } => data.tablet_events.push((tablet.id(), format!("id {vid} {pid}"))),
             zwp_tablet_v2::Event::Done => data.tablets.push(tablet.clone()),
-            zwp_tablet_v2::Event::Removed => data.tablet_said.push((tablet.id(), "tablet removed".to_owned())),
+            zwp_tablet_v2::Event::Removed => data.tablet_events.push((tablet.id(), "tablet removed".to_owned())),
             _ => {}
         }
     }
 }
 
-impl Dispatch<ZwpTabletToolV2, Numbered> for Data {
+impl Dispatch<ZwpTabletToolV2, RecordingSeat> for TestClientState {
     fn event(
         data: &mut Self,
         tool: &ZwpTabletToolV2,
         event: zwp_tablet_tool_v2::Event,
-        _: &Numbered,
+        _: &RecordingSeat,
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
@@ -90,13 +90,13 @@ impl Dispatch<ZwpTabletToolV2, Numbered> for Data {
             Said::Frame { .. } => "frame".to_owned(),
             _ => return,
         };
-        data.tablet_said.push((tool.id(), said));
+        data.tablet_events.push((tool.id(), said));
     }
 }
 
 /// A tablet, a window "a", and the manager that its client has bound.
-fn with_manager() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
-    let mut world = World::new();
+fn with_manager() -> (TestWorld, ClientIndex, TestToplevel, ZwpTabletManagerV2) {
+    let mut world = TestWorld::new();
     world.plug_tablet(true);
     let (a, window) = world.open("a", 200, 100);
     let manager = world.client(a).bind::<ZwpTabletManagerV2>();
@@ -104,17 +104,17 @@ fn with_manager() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
     (world, a, window, manager)
 }
 
-fn add_seat(world: &mut World, a: ClientIndex, manager: &ZwpTabletManagerV2, seat: &WlSeat) -> ZwpTabletSeatV2 {
+fn add_seat(world: &mut TestWorld, a: ClientIndex, manager: &ZwpTabletManagerV2, seat: &WlSeat) -> ZwpTabletSeatV2 {
     let client = world.client(a);
-    let made = manager.get_tablet_seat(seat, &client.handle(), Numbered);
+    let made = manager.get_tablet_seat(seat, &client.handle(), RecordingSeat);
     world.settle();
     made
 }
 
 /// Events of each tool object since the last call, in the order in which the objects were created.
-fn heard_by_tools(world: &mut World, a: ClientIndex) -> Vec<Vec<String>> {
+fn events_by_tool(world: &mut TestWorld, a: ClientIndex) -> Vec<Vec<String>> {
     let data = &mut world.client(a).data;
-    let heard: Heard = std::mem::take(&mut data.tablet_said);
+    let heard: TabletEvents = std::mem::take(&mut data.tablet_events);
     let of = |tool: &ZwpTabletToolV2| {
         heard.iter().filter(|(id, _)| *id == tool.id()).map(|(_, said)| said.clone()).collect()
     };
@@ -122,7 +122,7 @@ fn heard_by_tools(world: &mut World, a: ClientIndex) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn each_tablet_seat_of_a_client_is_told_by_its_own_objects() {
+fn each_tablet_seat_of_a_client_uses_its_own_objects() {
     let (mut world, a, _window, manager) = with_manager();
     let first = world.client(a).globals().seat.clone();
     let second = world.client(a).bind::<WlSeat>();
@@ -131,17 +131,17 @@ fn each_tablet_seat_of_a_client_is_told_by_its_own_objects() {
     add_seat(&mut world, a, &manager, &second);
     pen_at(&mut world, (10, 20), ToolAction::Enter);
     let told = ["serial 0 1", "near its tablet", "at 10 20", "frame"];
-    assert_eq!(heard_by_tools(&mut world, a), [told; 3]);
+    assert_eq!(events_by_tool(&mut world, a), [told; 3]);
     pen_at(&mut world, (10, 20), ToolAction::Tip(true));
-    assert_eq!(heard_by_tools(&mut world, a), [["at 10 20", "frame", "down", "frame"]; 3]);
+    assert_eq!(events_by_tool(&mut world, a), [["at 10 20", "frame", "down", "frame"]; 3]);
     pen_at(&mut world, (11, 20), ToolAction::Tip(false));
-    assert_eq!(heard_by_tools(&mut world, a), [["at 11 20", "frame", "up", "frame"]; 3]);
+    assert_eq!(events_by_tool(&mut world, a), [["at 11 20", "frame", "up", "frame"]; 3]);
     pen_at(&mut world, (11, 20), ToolAction::Leave);
-    assert_eq!(heard_by_tools(&mut world, a), [["away", "frame"]; 3]);
+    assert_eq!(events_by_tool(&mut world, a), [["away", "frame"]; 3]);
 }
 
 #[test]
-fn second_tablet_seat_is_told_what_is_near_and_pressed_and_the_first_nothing() {
+fn second_tablet_seat_receives_proximity_and_presses_and_the_first_nothing() {
     let (mut world, a, window, manager) = with_manager();
     let seat = world.client(a).globals().seat.clone();
     add_seat(&mut world, a, &manager, &seat);
@@ -149,45 +149,45 @@ fn second_tablet_seat_is_told_what_is_near_and_pressed_and_the_first_nothing() {
         pen_at(&mut world, (10, 20), action);
     }
     let press = world.client(a).data.tool_press;
-    heard_by_tools(&mut world, a);
+    events_by_tool(&mut world, a);
     add_seat(&mut world, a, &manager, &seat);
-    let heard = heard_by_tools(&mut world, a);
+    let heard = events_by_tool(&mut world, a);
     assert!(heard[0].is_empty(), "{heard:?}");
     assert_eq!(heard[1], ["serial 0 1", "near its tablet", "at 10 20", "down", "button 331 1", "frame"]);
     assert_eq!(world.client(a).data.tool_press, press, "it is the same press");
     let corner = world.window("a").rect().loc;
     window.toplevel._move(&seat, press);
     world.settle();
-    assert_eq!(heard_by_tools(&mut world, a), [["up", "button 331 0", "away", "frame"]; 2]);
+    assert_eq!(events_by_tool(&mut world, a), [["up", "button 331 0", "away", "frame"]; 2]);
     pen_at(&mut world, (13, 24), ToolAction::Move);
     world.latch();
     assert_eq!(world.window("a").rect().loc, corner + Point::from((3, 4)));
 }
 
 #[test]
-fn tablet_seat_that_replaces_another_hears_a_held_button_once() {
+fn replacing_tablet_seat_receives_a_held_button_once() {
     let (mut world, a, _window, manager) = with_manager();
     let seat = world.client(a).globals().seat.clone();
     let first = add_seat(&mut world, a, &manager, &seat);
     pen_at(&mut world, (10, 20), ToolAction::Enter);
     pen_at(&mut world, (10, 20), ToolAction::Button(BTN_STYLUS, true));
-    heard_by_tools(&mut world, a);
+    events_by_tool(&mut world, a);
     first.destroy();
     world.settle();
     add_seat(&mut world, a, &manager, &seat);
-    let heard = heard_by_tools(&mut world, a);
+    let heard = events_by_tool(&mut world, a);
     assert!(heard[0].is_empty(), "its objects outlive a seat, and know the state: {heard:?}");
     assert_eq!(heard[1], ["serial 0 1", "near its tablet", "at 10 20", "button 331 1", "frame"]);
     world.client(a).data.tools[0].destroy();
     world.settle();
     pen_at(&mut world, (10, 20), ToolAction::Button(BTN_STYLUS, false));
-    let heard = heard_by_tools(&mut world, a);
+    let heard = events_by_tool(&mut world, a);
     assert!(heard[0].is_empty(), "{heard:?}");
     assert_eq!(heard[1], ["at 10 20", "frame", "button 331 0", "frame"]);
 }
 
 #[test]
-fn tool_whose_tablet_object_was_destroyed_is_told_nothing() {
+fn tool_of_a_destroyed_tablet_object_receives_no_events() {
     let (mut world, a, _window, manager) = with_manager();
     let seat = world.client(a).globals().seat.clone();
     add_seat(&mut world, a, &manager, &seat);
@@ -196,29 +196,29 @@ fn tool_whose_tablet_object_was_destroyed_is_told_nothing() {
     world.settle();
     pen_at(&mut world, (10, 20), ToolAction::Enter);
     pen_at(&mut world, (10, 20), ToolAction::Tip(true));
-    let heard = heard_by_tools(&mut world, a);
+    let heard = events_by_tool(&mut world, a);
     assert_eq!(heard[0], ["serial 0 1"]);
     assert_eq!(heard[1].len(), 8, "{heard:?}");
 }
 
 #[test]
-fn unplugged_tablet_takes_its_objects_and_lets_go_of_what_is_pressed() {
+fn unplugged_tablet_removes_its_objects_and_releases_presses() {
     let (mut world, a, _window, manager) = with_manager();
     let seat = world.client(a).globals().seat.clone();
     add_seat(&mut world, a, &manager, &seat);
     pen_at(&mut world, (10, 20), ToolAction::Enter);
     pen_at(&mut world, (10, 20), ToolAction::Tip(true));
-    heard_by_tools(&mut world, a);
+    events_by_tool(&mut world, a);
     world.plug_tablet(false);
     world.settle();
     let data = &mut world.client(a).data;
-    let said: Vec<String> = std::mem::take(&mut data.tablet_said).into_iter().map(|(_, said)| said).collect();
+    let said: Vec<String> = std::mem::take(&mut data.tablet_events).into_iter().map(|(_, said)| said).collect();
     assert_eq!(said, ["up", "away", "frame", "tablet removed", "removed"]);
 }
 
 #[test]
 fn pen_that_is_a_pointer_releases_its_button_when_its_tablet_is_unplugged() {
-    let mut world = World::new();
+    let mut world = TestWorld::new();
     world.plug_tablet(true);
     let (a, _) = world.open("a", 200, 100);
     pen_at(&mut world, (10, 20), ToolAction::Enter);
@@ -226,7 +226,7 @@ fn pen_that_is_a_pointer_releases_its_button_when_its_tablet_is_unplugged() {
     world.client(a).take_events();
     world.plug_tablet(false);
     let events = world.client(a).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::Button { pressed: false, .. })), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ClientEvent::Button { pressed: false, .. })), "{events:?}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn tablet_is_named_by_vendor_and_product() {
     let time = world.now();
     world.input(InputEvent::Tablet { time, tablet, there: true });
     add_seat(&mut world, a, &manager, &seat);
-    let said: Vec<String> = world.client(a).data.tablet_said.drain(..).map(|(_, said)| said).collect();
+    let said: Vec<String> = world.client(a).data.tablet_events.drain(..).map(|(_, said)| said).collect();
     assert_eq!(said, ["id 5 7"]);
 }
 

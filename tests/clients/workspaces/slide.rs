@@ -1,43 +1,44 @@
 //! Animated workspace switches: each frame fits its display time, and input goes to the new workspace at once.
 
 use upbeat::backend::headless::OutputOptions;
-use upbeat::shell::animation::{Animations, GAP};
-use upbeat::shell::strips::{self, Mode};
-use upbeat_timing::motion::Style;
+use upbeat::shell::animation::{AnimationStyles, GAP};
+use upbeat::shell::tiling::{self, TilingMode};
+use upbeat_timing::motion::MotionStyle;
 use upbeat_timing::motion::easing::CubicBezier;
 use upbeat_timing::pacing::Pacing;
 use upbeat_timing::record::FrameRecord;
 use upbeat_timing::time::Span;
 
-use super::{BLACK, LEFT, MIDDLE, lit, open, send, switch};
+use super::{BLACK, LEFT, MIDDLE, lit_world, open, send, switch};
 use crate::fixture::content::{GREEN, RED};
-use crate::fixture::{KEY_1, KEY_2, OUTPUT, World};
+use crate::fixture::{KEY_1, KEY_2, OUTPUT, TestWorld};
 
 /// Long enough for several frames.
 const DURATION: Span = Span::from_millis(1_000);
 
-fn slides(ahead: u8) -> World {
+fn slides(ahead: u8) -> TestWorld {
     slides_for(ahead, DURATION)
 }
 
-fn slides_for(ahead: u8, duration: Span) -> World {
+fn slides_for(ahead: u8, duration: Span) -> TestWorld {
     let buffers = 3 + usize::from(ahead);
-    let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: Some((64, 64)), ..OutputOptions::default() });
+    let mut world =
+        TestWorld::rendered_on(OutputOptions { buffers, cursor_plane: Some((64, 64)), ..OutputOptions::default() });
     world.state.outputs.set_background([0.0; 3]);
     world.state.outputs.set_frames_ahead(ahead);
-    let style = Style::Easing { duration, curve: CubicBezier::LINEAR };
-    world.state.shell.set_animations(Animations { workspace: Some(style), ..Animations::default() });
-    world.rest();
+    let style = MotionStyle::Easing { duration, curve: CubicBezier::LINEAR };
+    world.state.shell.set_animations(AnimationStyles { workspace: Some(style), ..AnimationStyles::default() });
+    world.run_until_idle();
     world
 }
 
 /// Switches from a red window to a green window, and compares each frame with its display time. With `vertical`,
 /// workspaces lie below each other.
-fn slides_rightly(world: &mut World, vertical: bool) {
+fn assert_slide_frames(world: &mut TestWorld, vertical: bool) {
     open(world, "red", RED);
     send(world, KEY_2);
     open(world, "green", GREEN);
-    world.rest();
+    world.run_until_idle();
     let rect = world.window("green").rect();
     let (start, length, room) = match vertical {
         false => (rect.loc.x, rect.size.w, OUTPUT.0),
@@ -46,7 +47,7 @@ fn slides_rightly(world: &mut World, vertical: bool) {
     let line = (rect.loc.x + rect.size.w / 2, rect.loc.y + rect.size.h / 2);
     let log = world.probe(if vertical { (line.0, 0, 1, OUTPUT.1) } else { (0, line.1, OUTPUT.0, 1) });
     switch(world, KEY_2);
-    world.rest();
+    world.run_until_idle();
     let output = world.state.outputs.states().next().unwrap();
     let frames: Vec<_> = std::iter::from_fn(|| log.pop())
         .filter_map(|sample| {
@@ -79,40 +80,40 @@ fn slides_rightly(world: &mut World, vertical: bool) {
 
 #[test]
 fn every_frame_of_a_slide_represents_its_own_display_time() {
-    slides_rightly(&mut slides(0), false);
+    assert_slide_frames(&mut slides(0), false);
     let mut world = slides(4);
-    slides_rightly(&mut world, false);
+    assert_slide_frames(&mut world, false);
     let output = world.state.outputs.states().next().unwrap();
     let ahead = output.records().iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
     assert!(ahead.count() > 5, "they were not rendered ahead");
 }
 
 #[test]
-fn where_windows_are_columns_by_default_workspaces_lie_below_each_other() {
+fn workspaces_slide_vertically_in_the_column_layout() {
     let mut world = slides(0);
-    strips::set_mode(&mut world.state, Mode::Strip);
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
     // Without the border, because the border of the focused window has another colour.
-    world.state.shell.effects_mut().mark = None;
-    slides_rightly(&mut world, true);
+    world.state.shell.effects_mut().border = None;
+    assert_slide_frames(&mut world, true);
 }
 
 #[test]
-fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
+fn shortcut_during_a_slide_reverses_it_without_a_jump() {
     // Long, so that there is time to turn back.
     let duration = Span::from_seconds(3);
     let mut world = slides_for(4, duration);
     open(&mut world, "red", RED);
-    world.rest();
+    world.run_until_idle();
     let log = world.probe((0, MIDDLE.1, OUTPUT.0, 1));
     switch(&mut world, KEY_2);
-    world.until("frames ahead", |world| {
+    world.run_until("frames ahead", |world| {
         let output = world.state.outputs.states().next().unwrap();
         let ahead = |it: &&FrameRecord| it.pacing == Pacing::Ahead && it.presented.is_some();
         output.records().iter().filter(ahead).count() > 4
     });
     switch(&mut world, KEY_1);
     let pressed = world.now();
-    world.rest();
+    world.run_until_idle();
     let output = world.state.outputs.states().next().unwrap();
     let stale = |record: &&FrameRecord| {
         record.pacing == Pacing::Ahead && record.latched < pressed && record.presented > Some(pressed)
@@ -136,13 +137,13 @@ fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
 }
 
 #[test]
-fn without_motion_another_workspace_is_there_at_once() {
-    let mut world = lit();
+fn workspace_switch_without_animation_is_immediate() {
+    let mut world = lit_world();
     open(&mut world, "red", RED);
-    world.rest();
+    world.run_until_idle();
     let log = world.probe((0, MIDDLE.1, OUTPUT.0, 1));
     switch(&mut world, KEY_2);
-    world.rest();
+    world.run_until_idle();
     let middles: Vec<u32> =
         std::iter::from_fn(|| log.pop()).map(|sample| sample.pixels[MIDDLE.0 as usize] & 0x00ff_ffff).collect();
     assert!(middles.iter().all(|pixel| [RED, BLACK].contains(pixel)), "{middles:x?}");

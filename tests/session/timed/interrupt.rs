@@ -24,7 +24,7 @@ fn superseding_shows_fewer(arguments: &[&str]) {
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn waiting_frames_give_way_to_a_press() {
+fn queued_frames_are_superseded_after_a_press() {
     superseding_shows_fewer(&[]);
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::session::{Session, wait};
+use crate::session::{TestSession, wait};
 use crate::timed_figure::Noise;
 
 /// Programs that come and go between two measurements. The first batch fills caches and the allocator's reserves.
@@ -30,9 +30,9 @@ fn descriptors(pid: u32) -> usize {
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn programs_that_came_and_went_leave_neither_memory_nor_descriptors_behind() {
+fn programs_that_exited_leak_neither_memory_nor_descriptors() {
     let noise = Noise::begin();
-    let mut session = Session::start(&["--output", "640x480"]);
+    let mut session = TestSession::start(&["--output", "640x480"]);
     let pid = session.pid();
     let at_first = descriptors(pid);
     let mut come_and_go = |programs: u32| {

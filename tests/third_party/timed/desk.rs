@@ -3,10 +3,10 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use upbeat_bench::process::Usage;
+use upbeat_bench::process::ProcessUsage;
 
 use crate::OUTPUT;
-use crate::session::{Session, installed};
+use crate::session::{ThirdPartySession, installed};
 use crate::text::{spawn_with_bus, type_keys};
 use crate::timed_figure::Noise;
 
@@ -35,7 +35,7 @@ const SETTLES: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Starts a terminal whose content never changes, even when keys are typed.
-fn terminal(session: &mut Session) {
+fn terminal(session: &mut ThirdPartySession) {
     let silent = [
         "foot",
         "-o",
@@ -50,7 +50,7 @@ fn terminal(session: &mut Session) {
 }
 
 /// Starts all programs, and waits until all are ready.
-fn desktop(session: &mut Session) {
+fn desktop(session: &mut ThirdPartySession) {
     let [config, style] = [("bar", BAR), ("style.css", STYLE)].map(|(name, text)| {
         let path = session.path(name);
         std::fs::write(&path, text).unwrap();
@@ -74,7 +74,7 @@ fn desktop(session: &mut Session) {
 }
 
 /// Number of timer syscalls of the session while keys are pressed; `None` if strace may not trace it.
-fn timers_for_keys(session: &Session) -> Option<usize> {
+fn timers_for_keys(session: &ThirdPartySession) -> Option<usize> {
     let calls = session.path("calls");
     let mut strace = Command::new("strace")
         .args(["-f", "-qq", "-e", "trace=timerfd_settime,timer_settime,setitimer", "-o"])
@@ -103,22 +103,22 @@ fn timers_for_keys(session: &Session) -> Option<usize> {
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn a_key_costs_no_timer_more_in_a_whole_desktop() {
+fn key_press_sets_no_more_timers_in_a_whole_desktop() {
     if !PROGRAMS.iter().chain(&[("strace", "strace")]).all(|(program, package)| installed(program, package)) {
         return;
     }
     let noise = Noise::begin();
-    let mut session = Session::start("keys", OUTPUT, None);
+    let mut session = ThirdPartySession::start("keys", OUTPUT, None);
     terminal(&mut session);
     session.wait_for_picture("terminal", |picture| picture.count(0x0024_2424) > 50_000);
     std::thread::sleep(SETTLES);
     let Some(bare) = timers_for_keys(&session) else { return };
     session.end();
-    let mut session = Session::start("desk-keys", OUTPUT, None);
+    let mut session = ThirdPartySession::start("desk-keys", OUTPUT, None);
     desktop(&mut session);
     std::thread::sleep(SETTLES);
     let whole = timers_for_keys(&session).unwrap();
-    session.still_runs();
+    session.assert_all_running();
     session.end();
     // Some more are allowed, because a clock in another program may tick during the measurement.
     let keeps = whole <= bare + KEYS / 10;
@@ -127,17 +127,17 @@ fn a_key_costs_no_timer_more_in_a_whole_desktop() {
 
 #[test]
 #[ignore = "timed: ./up measure"]
-fn a_desktop_on_which_nothing_happens_makes_no_wake_up() {
+fn idle_desktop_causes_no_wake_up() {
     if !PROGRAMS.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("desk", OUTPUT, None);
+    let mut session = ThirdPartySession::start("desk", OUTPUT, None);
     desktop(&mut session);
     std::thread::sleep(SETTLES);
-    let (noise, before) = (Noise::begin(), Usage::of(session.pid()).unwrap());
+    let (noise, before) = (Noise::begin(), ProcessUsage::of(session.pid()).unwrap());
     std::thread::sleep(QUIET);
-    let used = Usage::of(session.pid()).unwrap().since(before);
-    session.still_runs();
+    let used = ProcessUsage::of(session.pid()).unwrap().since(before);
+    session.assert_all_running();
     session.end();
     noise.judge(used.wake_ups == 0, format_args!("{} wake-ups in {QUIET:?} of a desktop at rest", used.wake_ups));
 }

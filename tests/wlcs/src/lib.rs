@@ -18,7 +18,7 @@ use wlcs::ffi_display_server_api::{WlcsExtensionDescriptor, WlcsIntegrationDescr
 use wlcs::ffi_wrappers::wlcs_server;
 use wlcs::{Pointer, Touch, Wlcs, extension_list, wlcs_server_integration};
 
-use server::{Handle, Server};
+use server::{WlcsServer, WlcsServerHandle};
 
 wlcs_server_integration!(Upbeat);
 
@@ -53,26 +53,26 @@ static DESCRIPTOR: WlcsIntegrationDescriptor = WlcsIntegrationDescriptor {
 const FINGER: u32 = 0;
 
 struct Upbeat {
-    server: Option<Server>,
+    server: Option<WlcsServer>,
 }
 
 impl Upbeat {
     /// Fails if no server was started; WLCS starts it before any other call.
-    fn handle(&self) -> std::io::Result<&Handle> {
-        self.server.as_ref().map(Server::handle).ok_or_else(|| std::io::Error::other("the server was not started"))
+    fn handle(&self) -> std::io::Result<&WlcsServerHandle> {
+        self.server.as_ref().map(WlcsServer::handle).ok_or_else(|| std::io::Error::other("the server was not started"))
     }
 }
 
 impl Wlcs for Upbeat {
-    type Pointer = Device;
-    type Touch = Device;
+    type Pointer = WlcsDevice;
+    type Touch = WlcsDevice;
 
     fn new() -> Self {
         Upbeat { server: None }
     }
 
     fn start(&mut self) {
-        self.server = Some(Server::start());
+        self.server = Some(WlcsServer::start());
     }
 
     fn stop(&mut self) {
@@ -96,11 +96,11 @@ impl Wlcs for Upbeat {
         }
     }
 
-    fn create_pointer(&mut self) -> Option<Device> {
-        self.handle().ok().map(|handle| Device { server: handle.clone() })
+    fn create_pointer(&mut self) -> Option<WlcsDevice> {
+        self.handle().ok().map(|handle| WlcsDevice { server: handle.clone() })
     }
 
-    fn create_touch(&mut self) -> Option<Device> {
+    fn create_touch(&mut self) -> Option<WlcsDevice> {
         self.create_pointer()
     }
 
@@ -110,8 +110,8 @@ impl Wlcs for Upbeat {
 }
 
 /// A pointer or touch screen.
-struct Device {
-    server: Handle,
+struct WlcsDevice {
+    server: WlcsServerHandle,
 }
 
 fn now() -> Instant {
@@ -127,14 +127,14 @@ fn pixel(x: wl_fixed_t, y: wl_fixed_t) -> (f64, f64) {
     (f64::from(x), f64::from(y))
 }
 
-impl Device {
+impl WlcsDevice {
     fn button(&self, button: i32, pressed: bool) {
         let button = u32::try_from(button).unwrap_or_default();
         self.server.input(vec![InputEvent::Button { time: now(), button, pressed }]);
     }
 }
 
-impl Pointer for Device {
+impl Pointer for WlcsDevice {
     fn move_absolute(&mut self, x: wl_fixed_t, y: wl_fixed_t) {
         self.server.input(vec![InputEvent::PointerPosition { time: now(), position: place(x, y).into() }]);
     }
@@ -153,7 +153,7 @@ impl Pointer for Device {
     }
 }
 
-impl Touch for Device {
+impl Touch for WlcsDevice {
     fn touch_down(&mut self, x: wl_fixed_t, y: wl_fixed_t) {
         let (time, position) = (now(), pixel(x, y).into());
         let frame = InputEvent::TouchFrame { time };

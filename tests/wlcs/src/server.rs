@@ -13,36 +13,36 @@ use calloop::LoopHandle;
 use calloop::channel::{self, Channel, Event, Sender};
 use smithay::reexports::wayland_server::Client;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use upbeat::config::{OutputMode, Refresh};
+use upbeat::config::{OutputMode, RefreshRate};
 use upbeat::input::{self, InputEvent};
 use upbeat::session::{self, ExitStatus, SessionOptions};
 use upbeat::state::State;
 use upbeat::{protocol, shell};
 
 /// Work for the session's thread.
-type Job = Box<dyn FnOnce(&mut State, &mut Clients) + Send>;
+type WlcsJob = Box<dyn FnOnce(&mut State, &mut Clients) + Send>;
 
 /// The clients of WLCS by the file descriptor of their end of the connection.
 type Clients = HashMap<RawFd, Client>;
 
 /// The refresh rate is the highest possible, because input hits the content on screen, and a WLCS test expects to hit
 /// committed content after one round trip.
-const MODE: OutputMode = OutputMode { width: 1280, height: 720, refresh: Refresh::Fixed(1_000_000) };
+const MODE: OutputMode = OutputMode { width: 1280, height: 720, refresh: RefreshRate::Fixed(1_000_000) };
 
 /// Time until committed content is on screen: some refreshes, on a machine with other work too.
 const SETTLING: Duration = Duration::from_millis(20);
 
 /// A running session. Dropping it ends the session and joins its thread.
-pub struct Server {
-    handle: Handle,
+pub struct WlcsServer {
+    handle: WlcsServerHandle,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Sends work to the session's thread.
 #[derive(Clone)]
-pub struct Handle(Sender<Job>);
+pub struct WlcsServerHandle(Sender<WlcsJob>);
 
-impl Server {
+impl WlcsServer {
     pub fn start() -> Self {
         let (sender, jobs) = channel::channel();
         let thread = thread::spawn(move || {
@@ -52,15 +52,15 @@ impl Server {
                 eprintln!("upbeat: {error:#}");
             }
         });
-        Server { handle: Handle(sender), thread: Some(thread) }
+        WlcsServer { handle: WlcsServerHandle(sender), thread: Some(thread) }
     }
 
-    pub fn handle(&self) -> &Handle {
+    pub fn handle(&self) -> &WlcsServerHandle {
         &self.handle
     }
 }
 
-impl Drop for Server {
+impl Drop for WlcsServer {
     fn drop(&mut self) {
         self.handle.run(|state, _| state.session.end(ExitStatus::SUCCESS));
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
@@ -69,13 +69,13 @@ impl Drop for Server {
     }
 }
 
-fn prepare(handle: &LoopHandle<'static, State>, state: &mut State, jobs: Channel<Job>) -> anyhow::Result<()> {
+fn prepare(handle: &LoopHandle<'static, State>, state: &mut State, jobs: Channel<WlcsJob>) -> anyhow::Result<()> {
     state.shell.set_allow_unconfigured_content(true);
     state.input.set_focus_follows_updates(true);
     let mut clients = Clients::new();
     let run = move |event, (): &mut (), state: &mut State| {
         if let Event::Msg(job) = event {
-            let job: Job = job;
+            let job: WlcsJob = job;
             job(state, &mut clients);
         }
     };
@@ -83,12 +83,12 @@ fn prepare(handle: &LoopHandle<'static, State>, state: &mut State, jobs: Channel
     Ok(())
 }
 
-impl Handle {
+impl WlcsServerHandle {
     /// Runs `job` on the session's thread and waits for it, so that the next step of a test comes after it. `None` if
     /// the session is gone.
     fn run<T: Send + 'static>(&self, job: impl FnOnce(&mut State, &mut Clients) -> T + Send + 'static) -> Option<T> {
         let (done, result) = mpsc::sync_channel(1);
-        let job: Job = Box::new(move |state, clients| {
+        let job: WlcsJob = Box::new(move |state, clients| {
             let _ = done.send(job(state, clients));
         });
         self.0.send(job).ok()?;

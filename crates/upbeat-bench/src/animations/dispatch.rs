@@ -9,27 +9,27 @@ use wayland_protocols::xdg::shell::client::{
     xdg_toplevel::{self, XdgToplevel},
 };
 
-use super::windows::Windows;
-use crate::hear::{hear, hear_session};
+use super::windows::WindowsState;
+use crate::dispatch_macros::{answer_pings, impl_dispatch};
 
-hear_session!(Windows);
+answer_pings!(WindowsState);
 
-hear!(Windows: XdgSurface, usize, |windows, surface, event, number, _| {
+impl_dispatch!(WindowsState: XdgSurface, usize, |windows, surface, event, number, _| {
     if let xdg_surface::Event::Configure { serial } = event {
         surface.ack_configure(serial);
         windows.configured.push((*number, windows.size.0, windows.size.1));
     }
 });
 
-hear!(Windows: XdgToplevel, (), |windows, _, event, _, _| {
+impl_dispatch!(WindowsState: XdgToplevel, (), |windows, _, event, _, _| {
     if let xdg_toplevel::Event::Configure { width, height, .. } = event {
         windows.size = (width, height);
     }
 });
 
-delegate_noop!(Windows: ignore WlBuffer);
-delegate_noop!(Windows: ignore WlCompositor);
-delegate_noop!(Windows: ignore WlSurface);
-delegate_noop!(Windows: ignore WpSinglePixelBufferManagerV1);
-delegate_noop!(Windows: ignore WpViewport);
-delegate_noop!(Windows: ignore WpViewporter);
+delegate_noop!(WindowsState: ignore WlBuffer);
+delegate_noop!(WindowsState: ignore WlCompositor);
+delegate_noop!(WindowsState: ignore WlSurface);
+delegate_noop!(WindowsState: ignore WpSinglePixelBufferManagerV1);
+delegate_noop!(WindowsState: ignore WpViewport);
+delegate_noop!(WindowsState: ignore WpViewporter);

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::figures::AnimationRun;
-use super::windows::{Used, WindowsOptions};
+use super::windows::{CpuTimeUsed, WindowsOptions};
 use crate::progress::Progress;
-use crate::run::{BenchError, Folder, output_records};
-use crate::statistics::in_a_row;
+use crate::run::{BenchError, SessionFolder, output_records};
+use crate::statistics::format_quantiles;
 
 /// Runs to compare.
 #[derive(Clone, Debug, clap::Args)]
@@ -48,7 +48,7 @@ impl AnimationOptions {
     /// # Errors
     /// If a session cannot be started, or ends without figures.
     pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<AnimationReport, BenchError> {
-        let folder = Folder::create(upbeat)?;
+        let folder = SessionFolder::create(upbeat)?;
         let mut report = AnimationReport::default();
         let mut progress = Progress::new(self.frames_ahead.len(), progress);
         for frames in &self.frames_ahead {
@@ -71,13 +71,13 @@ impl AnimationOptions {
         )
     }
 
-    fn session(&self, frames_ahead: u8, title: &str, folder: &Folder) -> Result<AnimationRun, BenchError> {
+    fn session(&self, frames_ahead: u8, title: &str, folder: &SessionFolder) -> Result<AnimationRun, BenchError> {
         let log = folder.path("frames.jsonl");
         let session = folder.session(title, &self.output, &self.config(frames_ahead))?;
-        let session = session.option("--renderer", &self.renderer).option("--frame-log", &log);
+        let session = session.with_option("--renderer", &self.renderer).with_option("--frame-log", &log);
         let rounds = ["--rounds".to_owned(), self.windows.rounds.to_string()];
         let pause = ["--pause".to_owned(), self.windows.pause.to_string()];
-        let used: Used = session.run("windows", rounds.into_iter().chain(pause))?;
+        let used: CpuTimeUsed = session.run("windows", rounds.into_iter().chain(pause))?;
         let run = AnimationRun::count(&output_records(log)?);
         let frames = run.frames.max(1) as f64;
         Ok(AnimationRun {
@@ -108,7 +108,7 @@ pub fn table(runs: &[AnimationRun]) -> String {
             run.drops_per_frame,
             run.drop_reduction * 100.0,
             run.longest_freeze_ms,
-            in_a_row(run.compose_ms),
+            format_quantiles(run.compose_ms),
             run.compositor_cpu_ms_per_frame,
             run.client_cpu_ms_per_frame,
         );
@@ -123,14 +123,15 @@ mod tests {
     use super::*;
 
     #[derive(clap::Parser)]
-    struct Line {
+    struct AnimationsCommandLine {
         #[command(flatten)]
         options: AnimationOptions,
     }
 
     #[test]
     fn all_runs_are_compared_with_one_that_renders_nothing_ahead() {
-        let options = Line::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
+        let options =
+            AnimationsCommandLine::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
         assert_eq!(options.frames_ahead.first(), Some(&0));
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Quantiles;
 use upbeat_timing::pacing::Pacing;
-use upbeat_timing::record::{FrameRecord, Need, Outcome};
+use upbeat_timing::record::{FrameOutcome, FrameRecord, RepaintReason};
 use upbeat_timing::time::Span;
 
 /// The figures of one run.
@@ -42,9 +42,9 @@ impl AnimationRun {
         let mut before: Option<FrameRecord> = None;
         for record in records {
             match record.outcome {
-                Outcome::Empty => before = None,
-                Outcome::Presented => {
-                    if record.need == Need::Animation {
+                FrameOutcome::Empty => before = None,
+                FrameOutcome::Presented => {
+                    if record.need == RepaintReason::Animation {
                         run.frames += 1;
                         run.rendered_ahead += usize::from(record.pacing == Pacing::Ahead);
                         costs.push(record.compose_cost);
@@ -55,7 +55,7 @@ impl AnimationRun {
                     }
                     before = Some(*record);
                 }
-                Outcome::Pending | Outcome::Lost(_) => {}
+                FrameOutcome::Pending | FrameOutcome::Lost(_) => {}
             }
         }
         run.drops_per_frame = run.drops as f64 / run.frames.max(1) as f64;
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use upbeat_timing::time::Instant;
 
-    fn record(sequence: u64, need: Need, outcome: Outcome) -> FrameRecord {
-        let is_shown = outcome == Outcome::Presented;
+    fn record(sequence: u64, need: RepaintReason, outcome: FrameOutcome) -> FrameRecord {
+        let is_shown = outcome == FrameOutcome::Presented;
         FrameRecord {
             need,
             outcome,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn refreshes_without_a_frame_are_drops_while_something_moves_and_rest_is_none() {
-        let (shell, animation, shown) = (Need::Shell, Need::Animation, Outcome::Presented);
+        let (shell, animation, shown) = (RepaintReason::Shell, RepaintReason::Animation, FrameOutcome::Presented);
         let run = AnimationRun::count(&[
             record(10, shell, shown),
             record(11, animation, shown),
@@ -95,7 +95,7 @@ mod tests {
             // The scene rests, then an animation starts again.
             record(90, shell, shown),
             record(92, animation, shown),
-            record(0, shell, Outcome::Empty),
+            record(0, shell, FrameOutcome::Empty),
             record(200, animation, shown),
         ]);
         assert_eq!((run.frames, run.drops, run.longest_freeze_ms), (4, 3, 30.0));

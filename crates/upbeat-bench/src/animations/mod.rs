@@ -25,5 +25,5 @@ mod windows;
 
 pub use driver::{AnimationOptions, AnimationReport, table};
 pub use figures::AnimationRun;
-pub(crate) use windows::{BEHIND, FRONT, OPACITY, Stage};
-pub use windows::{Used, WindowsError, WindowsOptions, run};
+pub(crate) use windows::{BEHIND, FRONT, OPACITY, WindowsClient};
+pub use windows::{CpuTimeUsed, WindowsError, WindowsOptions, run};

@@ -13,7 +13,7 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
 
-use crate::process::{Usage, peer_of};
+use crate::process::{ProcessUsage, peer_pid};
 use crate::wait::wait;
 use upbeat_timing::time::{Clock as _, MonotonicClock, Span};
 
@@ -37,7 +37,7 @@ pub struct WindowsOptions {
 
 /// CPU time of both processes during the run, in milliseconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Used {
+pub struct CpuTimeUsed {
     /// The compositor, including all its threads.
     pub compositor_cpu_ms: f64,
     pub client_cpu_ms: f64,
@@ -66,7 +66,7 @@ pub enum WindowsError {
 
 /// State of the client; `dispatch` updates it from events.
 #[derive(Debug, Default)]
-pub(super) struct Windows {
+pub(super) struct WindowsState {
     /// Configure events since the last look: the window's number, width and height (0: the client may choose).
     pub(super) configured: Vec<(usize, i32, i32)>,
     /// The size in the last `xdg_toplevel.configure`.
@@ -74,24 +74,24 @@ pub(super) struct Windows {
 }
 
 /// Globals that a window needs.
-struct Globals {
+struct WindowGlobals {
     compositor: WlCompositor,
     base: XdgWmBase,
     pixels: WpSinglePixelBufferManagerV1,
     viewporter: WpViewporter,
-    handle: QueueHandle<Windows>,
+    handle: QueueHandle<WindowsState>,
 }
 
-pub(crate) struct Window {
+pub(crate) struct ColourWindow {
     surface: WlSurface,
     xdg: XdgSurface,
     toplevel: XdgToplevel,
     viewport: WpViewport,
 }
 
-impl Globals {
-    fn bind(globals: &GlobalList, handle: &QueueHandle<Windows>) -> Result<Globals, BindError> {
-        Ok(Globals {
+impl WindowGlobals {
+    fn bind(globals: &GlobalList, handle: &QueueHandle<WindowsState>) -> Result<WindowGlobals, BindError> {
+        Ok(WindowGlobals {
             compositor: globals.bind(handle, 4..=6, ())?,
             base: globals.bind(handle, 1..=6, ())?,
             pixels: globals.bind(handle, 1..=1, ())?,
@@ -102,27 +102,31 @@ impl Globals {
 }
 
 /// The client's connection, and the compositor's process.
-pub(crate) struct Stage {
-    globals: Globals,
-    windows: Windows,
-    queue: EventQueue<Windows>,
+pub(crate) struct WindowsClient {
+    globals: WindowGlobals,
+    windows: WindowsState,
+    queue: EventQueue<WindowsState>,
     /// Process id of the compositor.
     compositor: u32,
 }
 
-impl Stage {
+impl WindowsClient {
     /// Connects to the compositor that the environment names.
-    pub(crate) fn connect() -> Result<Stage, WindowsError> {
+    pub(crate) fn connect() -> Result<WindowsClient, WindowsError> {
         let connection = Connection::connect_to_env()?;
-        let (list, queue) = registry_queue_init::<Windows>(&connection)?;
-        let globals = Globals::bind(&list, &queue.handle())?;
-        let compositor = peer_of(connection.backend().poll_fd())?;
-        Ok(Stage { globals, windows: Windows::default(), queue, compositor })
+        let (list, queue) = registry_queue_init::<WindowsState>(&connection)?;
+        let globals = WindowGlobals::bind(&list, &queue.handle())?;
+        let compositor = peer_pid(connection.backend().poll_fd())?;
+        Ok(WindowsClient { globals, windows: WindowsState::default(), queue, compositor })
     }
 
     /// Opens a window of one colour, and commits its content after the first configure.
-    pub(crate) fn open(&mut self, number: usize, (size, opacity): ((i32, i32), f64)) -> Result<Window, WindowsError> {
-        let Stage { globals, windows, queue, .. } = self;
+    pub(crate) fn open(
+        &mut self,
+        number: usize,
+        (size, opacity): ((i32, i32), f64),
+    ) -> Result<ColourWindow, WindowsError> {
+        let WindowsClient { globals, windows, queue, .. } = self;
         let surface = globals.compositor.create_surface(&globals.handle, ());
         let xdg = globals.base.get_xdg_surface(&surface, &globals.handle, number);
         let toplevel = xdg.get_toplevel(&globals.handle, ());
@@ -141,12 +145,12 @@ impl Stage {
         surface.attach(Some(&pixel), 0, 0);
         surface.damage_buffer(0, 0, 1, 1);
         surface.commit();
-        Ok(Window { surface, xdg, toplevel, viewport })
+        Ok(ColourWindow { surface, xdg, toplevel, viewport })
     }
 
     /// Waits for `pause` and only answers configures of `window`.
-    pub(crate) fn rest(&mut self, pause: Span, window: Option<&Window>) -> Result<(), WindowsError> {
-        let Stage { windows, queue, .. } = self;
+    pub(crate) fn rest(&mut self, pause: Span, window: Option<&ColourWindow>) -> Result<(), WindowsError> {
+        let WindowsClient { windows, queue, .. } = self;
         let until = MonotonicClock.now() + pause;
         while MonotonicClock.now() < until {
             wait::<_, WindowsError>(queue, windows, Some(until))?;
@@ -164,21 +168,21 @@ impl Stage {
     pub(crate) fn measure<A, E: From<WindowsError>>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<A, E>,
-    ) -> Result<(A, Used), E> {
+    ) -> Result<(A, CpuTimeUsed), E> {
         let before = self.usage()?;
         let done = act(self)?;
         let after = self.usage()?;
         let [compositor_cpu_ms, client_cpu_ms] =
             std::array::from_fn(|side| after[side].since(before[side]).cpu.as_millis_f64());
-        Ok((done, Used { compositor_cpu_ms, client_cpu_ms }))
+        Ok((done, CpuTimeUsed { compositor_cpu_ms, client_cpu_ms }))
     }
 
-    fn usage(&self) -> Result<[Usage; 2], WindowsError> {
-        Ok([Usage::of(self.compositor)?, Usage::of(std::process::id())?])
+    fn usage(&self) -> Result<[ProcessUsage; 2], WindowsError> {
+        Ok([ProcessUsage::of(self.compositor)?, ProcessUsage::of(std::process::id())?])
     }
 }
 
-impl Window {
+impl ColourWindow {
     fn close(self) {
         self.viewport.destroy();
         self.toplevel.destroy();
@@ -191,8 +195,8 @@ impl Window {
 ///
 /// # Errors
 /// If there is no compositor, or it lacks a protocol, or the connection breaks.
-pub fn run(options: &WindowsOptions) -> Result<Used, WindowsError> {
-    let mut stage = Stage::connect()?;
+pub fn run(options: &WindowsOptions) -> Result<CpuTimeUsed, WindowsError> {
+    let mut stage = WindowsClient::connect()?;
     let pause = Span::from_millis(options.pause.into());
     stage.open(0, (BEHIND, 1.0))?;
     stage.rest(pause, None)?;

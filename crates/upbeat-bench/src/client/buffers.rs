@@ -10,7 +10,7 @@ use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 
 use super::input::WINDOW;
-use crate::block_code::{self, Code};
+use crate::block_code::{self, BlockCode};
 use crate::device::DumbBuffer;
 use upbeat_client::memory::SharedMemory;
 
@@ -30,31 +30,31 @@ pub(super) const PATCH: (i32, i32) = (128, 32);
 
 /// When a client allocates its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Making {
+pub(crate) enum BufferAllocation {
     /// All before the first frame.
     AtOnce,
     /// A further buffer whenever none is free, as Mesa and the toolkits do.
     OnDemand,
 }
 
-enum Memory {
+enum PixelMemory {
     Shared(SharedMemory),
     Device(Vec<DumbBuffer>),
 }
 
-impl Memory {
+impl PixelMemory {
     /// The pixels of buffer `index`, without gaps between the rows.
     fn picture(&mut self, index: usize, (width, height): (usize, usize)) -> Option<&mut [u32]> {
         match self {
-            Memory::Shared(memory) => memory.pixels_mut().chunks_mut(width * height).nth(index),
-            Memory::Device(buffers) => buffers.get_mut(index)?.pixels_mut().get_mut(..width * height),
+            PixelMemory::Shared(memory) => memory.pixels_mut().chunks_mut(width * height).nth(index),
+            PixelMemory::Device(buffers) => buffers.get_mut(index)?.pixels_mut().get_mut(..width * height),
         }
     }
 }
 
 /// The window's buffers, and which of them the compositor holds.
-pub(crate) struct Buffers {
-    memory: Memory,
+pub(crate) struct ClientBuffers {
+    memory: PixelMemory,
     size: (usize, usize),
     buffers: Vec<WlBuffer>,
     held: Vec<bool>,
@@ -62,19 +62,19 @@ pub(crate) struct Buffers {
     make: Box<dyn Fn(usize) -> WlBuffer>,
 }
 
-impl std::fmt::Debug for Buffers {
+impl std::fmt::Debug for ClientBuffers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Buffers").field("buffers", &self.buffers).field("held", &self.held).finish_non_exhaustive()
     }
 }
 
-impl Buffers {
+impl ClientBuffers {
     /// At most `count` buffers of `size` pixels, [`WINDOW`] or larger. The user data of each is its index, for
-    /// [`Buffers::released`].
+    /// [`Buffers::handle_release`].
     pub(crate) fn new<State>(
         shm: &WlShm,
         size: (usize, usize),
-        (count, making): (usize, Making),
+        (count, making): (usize, BufferAllocation),
         handle: &QueueHandle<State>,
     ) -> rustix::io::Result<Self>
     where
@@ -89,13 +89,13 @@ impl Buffers {
             let offset = (index * bytes) as i32;
             pool.create_buffer(offset, width, height, stride, wl_shm::Format::Xrgb8888, &handle, index)
         });
-        Ok(Self::made_by(Memory::Shared(memory), size, make, (count, making)))
+        Ok(Self::made_by(PixelMemory::Shared(memory), size, make, (count, making)))
     }
 
     /// Like [`Buffers::new`], in memory of `device`.
     pub(super) fn of_device<State>(
         (dmabuf, device): (ZwpLinuxDmabufV1, &File),
-        (count, making): (usize, Making),
+        (count, making): (usize, BufferAllocation),
         handle: &QueueHandle<State>,
     ) -> io::Result<Self>
     where
@@ -118,32 +118,32 @@ impl Buffers {
             params.destroy();
             buffer
         });
-        Ok(Self::made_by(Memory::Device(memory), WINDOW, make, (count, making)))
+        Ok(Self::made_by(PixelMemory::Device(memory), WINDOW, make, (count, making)))
     }
 
     fn made_by(
-        memory: Memory,
+        memory: PixelMemory,
         size: (usize, usize),
         make: Box<dyn Fn(usize) -> WlBuffer>,
-        (count, making): (usize, Making),
+        (count, making): (usize, BufferAllocation),
     ) -> Self {
-        let made = if making == Making::AtOnce { count } else { 0 };
+        let made = if making == BufferAllocation::AtOnce { count } else { 0 };
         let buffers = (0..made).map(&make).collect();
-        Buffers { memory, size, buffers, held: vec![false; count], make }
+        ClientBuffers { memory, size, buffers, held: vec![false; count], make }
     }
 
     /// Index of a buffer that the compositor does not hold.
-    pub(crate) fn free(&self) -> Option<usize> {
+    pub(crate) fn free_index(&self) -> Option<usize> {
         self.held.iter().position(|held| !held)
     }
 
     /// The pixels of buffer `index`, row by row. The compositor must not hold it.
-    pub(crate) fn picture(&mut self, index: usize) -> Option<&mut [u32]> {
+    pub(crate) fn pixels_mut(&mut self, index: usize) -> Option<&mut [u32]> {
         self.memory.picture(index, self.size)
     }
 
     /// Draws the frame into buffer `index`, every pixel.
-    pub(crate) fn draw(&mut self, index: usize, code: Code) {
+    pub(crate) fn draw(&mut self, index: usize, code: BlockCode) {
         let (width, height) = self.size;
         let Some(picture) = self.memory.picture(index, self.size) else { return };
         // The code is as wide as the smallest window, so a larger window has background beside it.
@@ -170,7 +170,7 @@ impl Buffers {
     }
 
     /// Marks buffer `index` as held by the compositor, and returns it for `wl_surface.attach`.
-    pub(crate) fn give(&mut self, index: usize) -> &WlBuffer {
+    pub(crate) fn hold(&mut self, index: usize) -> &WlBuffer {
         self.held[index] = true;
         // Buffers are made in order: the first free index is at most one behind them.
         while self.buffers.len() <= index {
@@ -180,7 +180,7 @@ impl Buffers {
     }
 
     /// Handles `wl_buffer.release` of buffer `index`.
-    pub(crate) fn released(&mut self, index: usize) {
+    pub(crate) fn handle_release(&mut self, index: usize) {
         self.held[index] = false;
     }
 }

@@ -13,11 +13,11 @@ const STEPS: u32 = 100;
 /// later, not cheaper. The loop is plain arithmetic, because a pause instruction would let an emulator give its CPU
 /// away.
 pub fn burn(cost: Span) {
-    fill_up(cost, || ());
+    burn_rest(cost, || ());
 }
 
 /// Does `work` and burns the rest of `cost`, so that both together cost `cost`.
-pub fn fill_up(cost: Span, work: impl FnOnce()) {
+pub fn burn_rest(cost: Span, work: impl FnOnce()) {
     let end = used() + cost;
     work();
     let mut state = 1u32;

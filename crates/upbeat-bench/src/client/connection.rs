@@ -15,14 +15,14 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
 
-use super::buffers::{Buffers, Making, PATCH};
+use super::buffers::{BufferAllocation, ClientBuffers, PATCH};
 use super::error::ClientError;
-use super::gpu::{self, Gpu};
-use super::injector::Hand;
-use super::journal::{Frame, Journal};
-use super::options::{ClientOptions, Flood};
-use super::personality::Kind;
-use crate::block_code::Code;
+use super::gpu::{self, SimulatedGpu};
+use super::injector::PointerInjector;
+use super::journal::{FrameJournal, ProbeFrame};
+use super::options::{ClientOptions, FloodKind};
+use super::personality::ProbeKind;
+use crate::block_code::BlockCode;
 use upbeat_timing::time::{Clock, Instant, NANOS_PER_SECOND, Span};
 
 /// The clock that the compositor stamps presented frames with (`wp_presentation.clock_id`).
@@ -45,7 +45,7 @@ impl Clock for PresentationClock {
 }
 
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct ProbeWindow {
     pub(super) surface: WlSurface,
     // Kept alive, because a dropped handle does not destroy its object but leaves no way to do so later.
     pub(super) _xdg_surface: XdgSurface,
@@ -55,15 +55,15 @@ pub(super) struct Window {
 
 /// State of the probe. `dispatch` updates it from events; the session reads it and acts.
 #[derive(Debug)]
-pub(super) struct Client {
-    pub(super) window: Window,
+pub(super) struct ProbeClient {
+    pub(super) window: ProbeWindow,
     pub(super) presentation: WpPresentation,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ClientBuffers,
     /// The GPU that finishes frames after their commit, and the timeline point of the newest frame in each buffer.
-    gpu: Option<(Gpu, Vec<u64>)>,
+    gpu: Option<(SimulatedGpu, Vec<u64>)>,
     /// A window behind the measured one: it draws only a patch, as a terminal or a clock does.
     pub(super) is_companion: bool,
-    pub(super) journal: Journal,
+    pub(super) journal: FrameJournal,
     pub(super) clock: PresentationClock,
     /// Number of the compositor's presentation clock, if the probe cannot read that clock.
     pub(super) unknown_clock: Option<u32>,
@@ -74,11 +74,11 @@ pub(super) struct Client {
     /// When the last frame callback was done, until a frame uses it.
     pub(super) callback_at: Option<Instant>,
     /// A frame that is drawn and not committed.
-    pub(super) drawn: Option<Drawn>,
+    pub(super) drawn: Option<UncommittedFrame>,
     pub(super) mode_refresh: Option<Span>,
     pub(super) pointer: Option<WlPointer>,
     /// Moves the pointer; `None` without input.
-    pub(super) hand: Option<Hand>,
+    pub(super) hand: Option<PointerInjector>,
     /// Newest event number that the window has received.
     pub(super) newest_event: u32,
     /// Callbacks without a free buffer: some programs end then.
@@ -87,7 +87,7 @@ pub(super) struct Client {
 
 /// A frame between drawing and commit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Drawn {
+pub(super) struct UncommittedFrame {
     pub(super) buffer: usize,
     pub(super) start: Instant,
     pub(super) cost: Span,
@@ -96,14 +96,16 @@ pub(super) struct Drawn {
     pub(super) event: u32,
 }
 
-impl Client {
+impl ProbeClient {
     /// Connects, binds the globals that `options` need, creates the window (without content) and waits for its first
     /// configure.
-    pub(super) fn connect(options: &ClientOptions) -> Result<(Connection, EventQueue<Client>, Client), ClientError> {
+    pub(super) fn connect(
+        options: &ClientOptions,
+    ) -> Result<(Connection, EventQueue<ProbeClient>, ProbeClient), ClientError> {
         let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
-        let (globals, mut queue) = registry_queue_init::<Client>(&connection).map_err(ClientError::Registry)?;
+        let (globals, mut queue) = registry_queue_init::<ProbeClient>(&connection).map_err(ClientError::Registry)?;
         let handle = queue.handle();
-        let mut client = Client::bind(options, &globals, &handle)?;
+        let mut client = ProbeClient::bind(options, &globals, &handle)?;
         client.window.surface.commit();
         while !client.configured {
             queue.blocking_dispatch(&mut client)?;
@@ -117,9 +119,9 @@ impl Client {
     }
 
     /// One commit of a client that floods.
-    pub(super) fn flood(&mut self, flood: Flood) {
-        if flood == Flood::Frames {
-            self.window.surface.attach(Some(self.buffers.give(0)), 0, 0);
+    pub(super) fn flood(&mut self, flood: FloodKind) {
+        if flood == FloodKind::Frames {
+            self.window.surface.attach(Some(self.buffers.hold(0)), 0, 0);
             self.window.surface.damage_buffer(0, 0, PATCH.0, PATCH.1);
         }
         self.window.surface.commit();
@@ -128,14 +130,14 @@ impl Client {
     fn bind(
         options: &ClientOptions,
         globals: &GlobalList,
-        handle: &QueueHandle<Client>,
-    ) -> Result<Client, ClientError> {
+        handle: &QueueHandle<ProbeClient>,
+    ) -> Result<ProbeClient, ClientError> {
         let compositor: WlCompositor = require(globals, handle, 4..=6)?;
         let shm: WlShm = require(globals, handle, 1..=1)?;
         let wm_base: XdgWmBase = require(globals, handle, 1..=6)?;
         let presentation: WpPresentation = require(globals, handle, 1..=2)?;
         let fifo_manager: Option<WpFifoManagerV1> =
-            if options.kind == Kind::Fifo { Some(require(globals, handle, 1..=1)?) } else { None };
+            if options.kind == ProbeKind::Fifo { Some(require(globals, handle, 1..=1)?) } else { None };
         let _: Option<WlSeat> = globals.bind(handle, 1..=5, ()).ok();
         let _: Option<WlOutput> = globals.bind(handle, 1..=2, ()).ok();
 
@@ -153,16 +155,16 @@ impl Client {
         let (buffers, gpu) = if options.gpu > 0.0 {
             Self::on_gpu(options, globals, &surface, handle)?
         } else {
-            let shared = Buffers::new(&shm, options.size.0, count, handle);
+            let shared = ClientBuffers::new(&shm, options.size.0, count, handle);
             (shared.map_err(|error| ClientError::SharedMemory(error.into()))?, None)
         };
-        Ok(Client {
-            window: Window { surface, _xdg_surface: xdg_surface, _toplevel: toplevel, fifo },
+        Ok(ProbeClient {
+            window: ProbeWindow { surface, _xdg_surface: xdg_surface, _toplevel: toplevel, fifo },
             presentation,
             buffers,
             gpu: gpu.map(|gpu| (gpu, vec![0; count.0])),
             is_companion: options.companion.is_some(),
-            journal: Journal::with_capacity(64 * 1024),
+            journal: FrameJournal::with_capacity(64 * 1024),
             clock: PresentationClock(ClockId::Monotonic),
             unknown_clock: None,
             configured: false,
@@ -183,14 +185,14 @@ impl Client {
         options: &ClientOptions,
         globals: &GlobalList,
         surface: &WlSurface,
-        handle: &QueueHandle<Client>,
-    ) -> Result<(Buffers, Option<Gpu>), ClientError> {
+        handle: &QueueHandle<ProbeClient>,
+    ) -> Result<(ClientBuffers, Option<SimulatedGpu>), ClientError> {
         let (dmabuf, manager) = (require(globals, handle, 3..=4)?, require(globals, handle, 1..=1)?);
         let failed = |source| ClientError::Device { device: options.device.clone(), source };
         let device = gpu::open(&options.device).map_err(failed)?;
         let count = (options.buffers as usize, making(options));
-        let buffers = Buffers::of_device((dmabuf, &device), count, handle).map_err(failed)?;
-        let gpu = Gpu::new(&manager, surface, &device, handle).map_err(failed)?;
+        let buffers = ClientBuffers::of_device((dmabuf, &device), count, handle).map_err(failed)?;
+        let gpu = SimulatedGpu::new(&manager, surface, &device, handle).map_err(failed)?;
         Ok((buffers, Some(gpu)))
     }
 
@@ -200,7 +202,7 @@ impl Client {
             Some((gpu, points)) => gpu.is_released(points[*index]),
             None => true,
         };
-        self.buffers.free().filter(is_done)
+        self.buffers.free_index().filter(is_done)
     }
 
     /// Draws a frame into a free buffer. It has cost `cost` since `start`, will cost the GPU `on_gpu` after the commit,
@@ -211,16 +213,16 @@ impl Client {
         if self.is_companion {
             self.buffers.draw_patch(buffer, frame);
         } else {
-            self.buffers.draw(buffer, Code { frame, event });
+            self.buffers.draw(buffer, BlockCode { frame, event });
         }
-        self.drawn = Some(Drawn { buffer, start, cost, on_gpu, event });
+        self.drawn = Some(UncommittedFrame { buffer, start, cost, on_gpu, event });
     }
 
     /// Commits the drawn frame in the way of this kind of client.
-    pub(super) fn commit(&mut self, kind: Kind, handle: &QueueHandle<Client>) {
+    pub(super) fn commit(&mut self, kind: ProbeKind, handle: &QueueHandle<ProbeClient>) {
         let Some(drawn) = self.drawn.take() else { return };
         let surface = &self.window.surface;
-        surface.attach(Some(self.buffers.give(drawn.buffer)), 0, 0);
+        surface.attach(Some(self.buffers.hold(drawn.buffer)), 0, 0);
         let (width, height) = if self.is_companion { PATCH } else { (i32::MAX, i32::MAX) };
         surface.damage_buffer(0, 0, width, height);
         if kind.asks_for_callbacks() {
@@ -230,7 +232,7 @@ impl Client {
             fifo.wait_barrier();
             fifo.set_barrier();
         }
-        let index = self.journal.committed(Frame {
+        let index = self.journal.committed(ProbeFrame {
             callback: self.callback_at.take(),
             start: drawn.start,
             commit: self.clock.now(),
@@ -251,8 +253,8 @@ impl Client {
     }
 }
 
-const fn making(options: &ClientOptions) -> Making {
-    if options.on_demand { Making::OnDemand } else { Making::AtOnce }
+const fn making(options: &ClientOptions) -> BufferAllocation {
+    if options.on_demand { BufferAllocation::OnDemand } else { BufferAllocation::AtOnce }
 }
 
 pub(super) fn require<I, State>(

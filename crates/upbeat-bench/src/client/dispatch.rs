@@ -18,31 +18,31 @@ use wayland_protocols::wp::linux_drm_syncobj::v1::client::{
     wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
 };
 
-use super::connection::{Client, PresentationClock};
+use super::connection::{PresentationClock, ProbeClient};
 use super::input;
-use super::journal::{Light, Outcome};
-use crate::hear::{hear, hear_session, hear_window};
+use super::journal::{FrameLight, ProbeOutcome};
+use crate::dispatch_macros::{answer_pings, impl_dispatch, track_window};
 use upbeat_client::wire::{instant, join};
 use upbeat_timing::time::{Clock, Span};
 
-delegate_noop!(Client: ignore WlCompositor);
-delegate_noop!(Client: ignore WlShm);
-delegate_noop!(Client: ignore WlShmPool);
-delegate_noop!(Client: ignore WlSurface);
-delegate_noop!(Client: ignore WpFifoManagerV1);
-delegate_noop!(Client: ignore WpFifoV1);
-delegate_noop!(Client: ignore ZxdgDecorationManagerV1);
-delegate_noop!(Client: ignore ZxdgToplevelDecorationV1);
-delegate_noop!(Client: ignore ZwpLinuxDmabufV1);
-delegate_noop!(Client: ignore ZwpLinuxBufferParamsV1);
-delegate_noop!(Client: ignore WpLinuxDrmSyncobjManagerV1);
-delegate_noop!(Client: ignore WpLinuxDrmSyncobjSurfaceV1);
-delegate_noop!(Client: ignore WpLinuxDrmSyncobjTimelineV1);
+delegate_noop!(ProbeClient: ignore WlCompositor);
+delegate_noop!(ProbeClient: ignore WlShm);
+delegate_noop!(ProbeClient: ignore WlShmPool);
+delegate_noop!(ProbeClient: ignore WlSurface);
+delegate_noop!(ProbeClient: ignore WpFifoManagerV1);
+delegate_noop!(ProbeClient: ignore WpFifoV1);
+delegate_noop!(ProbeClient: ignore ZxdgDecorationManagerV1);
+delegate_noop!(ProbeClient: ignore ZxdgToplevelDecorationV1);
+delegate_noop!(ProbeClient: ignore ZwpLinuxDmabufV1);
+delegate_noop!(ProbeClient: ignore ZwpLinuxBufferParamsV1);
+delegate_noop!(ProbeClient: ignore WpLinuxDrmSyncobjManagerV1);
+delegate_noop!(ProbeClient: ignore WpLinuxDrmSyncobjSurfaceV1);
+delegate_noop!(ProbeClient: ignore WpLinuxDrmSyncobjTimelineV1);
 
-hear_session!(Client);
-hear_window!(Client);
+answer_pings!(ProbeClient);
+track_window!(ProbeClient);
 
-hear!(Client: wl_callback::WlCallback, (), |client, callback, event, _, _| {
+impl_dispatch!(ProbeClient: wl_callback::WlCallback, (), |client, callback, event, _, _| {
     if let wl_callback::Event::Done { .. } = event
         && client.awaited_callback.as_ref() == Some(callback)
     {
@@ -52,13 +52,13 @@ hear!(Client: wl_callback::WlCallback, (), |client, callback, event, _, _| {
     }
 });
 
-hear!(Client: wl_buffer::WlBuffer, usize, |client, _, event, index, _| {
+impl_dispatch!(ProbeClient: wl_buffer::WlBuffer, usize, |client, _, event, index, _| {
     if let wl_buffer::Event::Release = event {
-        client.buffers.released(*index);
+        client.buffers.handle_release(*index);
     }
 });
 
-hear!(Client: wp_presentation::WpPresentation, (), |client, _, event, _, _| {
+impl_dispatch!(ProbeClient: wp_presentation::WpPresentation, (), |client, _, event, _, _| {
     if let wp_presentation::Event::ClockId { clk_id } = event {
         match PresentationClock::from_raw(clk_id) {
             Some(clock) => client.clock = clock,
@@ -67,23 +67,23 @@ hear!(Client: wp_presentation::WpPresentation, (), |client, _, event, _, _| {
     }
 });
 
-hear!(Client: wp_presentation_feedback::WpPresentationFeedback, usize, |client, _, event, frame, _| {
+impl_dispatch!(ProbeClient: wp_presentation_feedback::WpPresentationFeedback, usize, |client, _, event, frame, _| {
     use wp_presentation_feedback::Event;
     let outcome = match event {
         Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, seq_hi, seq_lo, .. } => {
-            Outcome::Presented(Light {
+            ProbeOutcome::Presented(FrameLight {
                 at: instant(tv_sec_hi, tv_sec_lo, tv_nsec),
                 sequence: join(seq_hi, seq_lo),
                 refresh: Span::from_nanos(i64::from(refresh)),
             })
         }
-        Event::Discarded => Outcome::Discarded,
+        Event::Discarded => ProbeOutcome::Discarded,
         _ => return,
     };
-    client.journal.settle(*frame, outcome);
+    client.journal.set_outcome(*frame, outcome);
 });
 
-hear!(Client: wl_output::WlOutput, (), |client, _, event, _, _| {
+impl_dispatch!(ProbeClient: wl_output::WlOutput, (), |client, _, event, _, _| {
     if let wl_output::Event::Mode { flags: WEnum::Value(flags), refresh, .. } = event
         && flags.contains(wl_output::Mode::Current)
         && refresh > 0
@@ -92,7 +92,7 @@ hear!(Client: wl_output::WlOutput, (), |client, _, event, _, _| {
     }
 });
 
-hear!(Client: wl_seat::WlSeat, (), |client, seat, event, _, handle| {
+impl_dispatch!(ProbeClient: wl_seat::WlSeat, (), |client, seat, event, _, handle| {
     let wl_seat::Event::Capabilities { capabilities: WEnum::Value(capabilities) } = event else { return };
     if !capabilities.contains(wl_seat::Capability::Pointer) {
         client.pointer = None;
@@ -101,7 +101,7 @@ hear!(Client: wl_seat::WlSeat, (), |client, seat, event, _, handle| {
     }
 });
 
-hear!(Client: wl_pointer::WlPointer, (), |client, pointer, event, _, _| {
+impl_dispatch!(ProbeClient: wl_pointer::WlPointer, (), |client, pointer, event, _, _| {
     let (x, y) = match event {
         wl_pointer::Event::Enter { serial, surface_x, surface_y, .. } => {
             // Hide the cursor over the window, because its pixels are read.
@@ -118,7 +118,7 @@ hear!(Client: wl_pointer::WlPointer, (), |client, pointer, event, _, _| {
             .filter(|number| *number <= sent)
             .unwrap_or(client.newest_event);
     } else {
-        hand.felt(x, y);
+        hand.report_position(x, y);
     }
     debug_assert!(pointer.is_alive() || client.closed);
 });

@@ -11,18 +11,18 @@ use rustix::event::{PollFd, PollFlags, poll};
 use wayland_client::backend::WaylandError;
 
 use super::error::ClientError;
-use super::options::{ClientOptions, Flood};
-use super::session::Session;
-use crate::process::{Class, take_class};
+use super::options::{ClientOptions, FloodKind};
+use super::session::ProbeSession;
+use crate::process::{ThreadClass, set_scheduling_class};
 use crate::report::RunReport;
 use upbeat_timing::time::{Clock as _, MonotonicClock};
 
 /// Maps a window, prints `ready` on stdout, floods until stdin closes. `frames` of its report is the number of its
 /// commits.
-pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunReport, ClientError> {
-    let mut session = Session::open(options)?;
+pub(super) fn run_flooder(options: &ClientOptions, flood: FloodKind) -> Result<RunReport, ClientError> {
+    let mut session = ProbeSession::open(options)?;
     session.map()?;
-    take_class(Class::Idle);
+    set_scheduling_class(ThreadClass::Idle);
     println!("ready");
     let started = MonotonicClock.now();
     let mut commits = 0;
@@ -40,7 +40,7 @@ pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunRe
 }
 
 /// Flushes all requests, and waits while the socket is full.
-fn send(session: &mut Session<'_>) -> Result<(), ClientError> {
+fn send(session: &mut ProbeSession<'_>) -> Result<(), ClientError> {
     loop {
         match session.connection.flush() {
             Ok(()) => return Ok(()),

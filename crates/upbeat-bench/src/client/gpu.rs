@@ -31,19 +31,19 @@ const HALF: u32 = 32;
 
 /// The work of a frame.
 #[derive(Debug)]
-struct Job {
+struct GpuJob {
     point: u64,
     committed: Instant,
     cost: Span,
 }
 
 #[derive(Debug)]
-pub(super) struct Gpu {
+pub(super) struct SimulatedGpu {
     surface: WpLinuxDrmSyncobjSurfaceV1,
     acquire: WpLinuxDrmSyncobjTimelineV1,
     release: WpLinuxDrmSyncobjTimelineV1,
     released: Timeline<Arc<File>>,
-    jobs: Sender<Job>,
+    jobs: Sender<GpuJob>,
     /// Acquire point of the newest frame.
     point: u64,
 }
@@ -53,7 +53,7 @@ pub(super) fn open(device: &Path) -> io::Result<Arc<File>> {
     OpenOptions::new().read(true).write(true).open(device).map(Arc::new)
 }
 
-impl Gpu {
+impl SimulatedGpu {
     /// A GPU for the frames of `surface`.
     pub(super) fn new<State>(
         manager: &WpLinuxDrmSyncobjManagerV1,
@@ -68,8 +68,15 @@ impl Gpu {
         let share = |timeline: &Timeline<_>| manager.import_timeline(timeline.shared().as_fd(), handle, ());
         let (acquire, release) = (share(&finished), share(&released));
         let (jobs, work) = channel();
-        std::thread::Builder::new().name("gpu".to_owned()).spawn(move || finish(&finished, &work))?;
-        Ok(Gpu { surface: manager.get_surface(surface, handle, ()), acquire, release, released, jobs, point: 0 })
+        std::thread::Builder::new().name("gpu".to_owned()).spawn(move || signal_points(&finished, &work))?;
+        Ok(SimulatedGpu {
+            surface: manager.get_surface(surface, handle, ()),
+            acquire,
+            release,
+            released,
+            jobs,
+            point: 0,
+        })
     }
 
     /// Starts the work of the frame that is about to be committed; it takes `cost`. Returns the frame's point.
@@ -80,7 +87,7 @@ impl Gpu {
         self.surface.set_acquire_point(&self.acquire, high, low);
         self.surface.set_release_point(&self.release, high, low);
         // The thread lives as long as this sender, so sending fails only after an error of the thread.
-        let _ = self.jobs.send(Job { point: self.point, committed: MonotonicClock.now(), cost });
+        let _ = self.jobs.send(GpuJob { point: self.point, committed: MonotonicClock.now(), cost });
         self.point
     }
 
@@ -91,8 +98,8 @@ impl Gpu {
 }
 
 /// Finishes frames in order until the sender is dropped.
-fn finish(timeline: &Timeline<Arc<File>>, work: &Receiver<Job>) {
-    never_wait_for_a_processor();
+fn signal_points(timeline: &Timeline<Arc<File>>, work: &Receiver<GpuJob>) {
+    take_realtime_class();
     let mut idle_since = Instant::default();
     for job in work {
         let finished = job.committed.max(idle_since) + job.cost;
@@ -107,7 +114,7 @@ fn finish(timeline: &Timeline<Arc<File>>, work: &Receiver<Job>) {
 }
 
 /// Takes a real-time class, because a real GPU does not wait for the machine's processors.
-fn never_wait_for_a_processor() {
+fn take_realtime_class() {
     let wish = libc::sched_param { sched_priority: 1 };
     // SAFETY: the kernel only reads the parameter, and 0 is the calling thread. Without the permission, points are a
     // little later.

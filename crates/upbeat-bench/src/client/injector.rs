@@ -24,8 +24,8 @@ use wayland_protocols_wlr::virtual_pointer::v1::client::{
 };
 
 use super::input::{WINDOW, position_of};
-use super::journal::Injected;
-use crate::hear::{hear, hear_globals};
+use super::journal::SentInput;
+use crate::dispatch_macros::{ignore_globals, impl_dispatch};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
 /// Left button of the Linux input event codes.
@@ -53,15 +53,15 @@ const NOTHING_SENT: u32 = 0;
 
 /// The probe's handle of the injector thread.
 #[derive(Debug)]
-pub(super) struct Hand {
-    feelings: Sender<(f64, f64)>,
+pub(super) struct PointerInjector {
+    positions: Sender<(f64, f64)>,
     newest_sent: Arc<AtomicU32>,
-    thread: JoinHandle<Vec<Injected>>,
+    thread: JoinHandle<Vec<SentInput>>,
 }
 
 /// Input that the thread injects.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gesture {
+pub(super) struct InjectedGesture {
     /// For the random times.
     pub(super) seed: u64,
     /// Mean events per second.
@@ -70,16 +70,18 @@ pub(super) struct Gesture {
     pub(super) hold: bool,
 }
 
-impl Hand {
+impl PointerInjector {
     /// Starts the thread; `None` where the compositor has no virtual pointer or no output.
-    pub(super) fn start(gesture: Gesture) -> Option<Hand> {
-        let pointer = Pointer::connect()?;
+    pub(super) fn start(gesture: InjectedGesture) -> Option<PointerInjector> {
+        let pointer = VirtualPointerClient::connect()?;
         let (feelings, felt) = channel();
         let newest_sent = Arc::new(AtomicU32::new(NOTHING_SENT));
         let sent = Arc::clone(&newest_sent);
-        let thread =
-            std::thread::Builder::new().name("hand".into()).spawn(move || play(pointer, gesture, &felt, &sent)).ok()?;
-        Some(Hand { feelings, newest_sent, thread })
+        let thread = std::thread::Builder::new()
+            .name("hand".into())
+            .spawn(move || inject(pointer, gesture, &felt, &sent))
+            .ok()?;
+        Some(PointerInjector { positions: feelings, newest_sent, thread })
     }
 
     /// The newest number that was sent; `None` while the window is being searched.
@@ -88,8 +90,8 @@ impl Hand {
     }
 
     /// Reports a pointer event of the window, in surface-local coordinates.
-    pub(super) fn felt(&self, x: f64, y: f64) {
-        let _ = self.feelings.send((x, y)); // the thread may have ended
+    pub(super) fn report_position(&self, x: f64, y: f64) {
+        let _ = self.positions.send((x, y)); // the thread may have ended
     }
 
     /// Whether the thread has ended, because it did not find the window or lost its connection.
@@ -98,14 +100,19 @@ impl Hand {
     }
 
     /// Stops the thread and returns the injected inputs with their times.
-    pub(super) fn stop(self) -> Vec<Injected> {
-        drop(self.feelings);
+    pub(super) fn stop(self) -> Vec<SentInput> {
+        drop(self.positions);
         self.thread.join().unwrap_or_default()
     }
 }
 
 /// Finds the window, then sends numbers until the channel closes.
-fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, newest: &AtomicU32) -> Vec<Injected> {
+fn inject(
+    mut pointer: VirtualPointerClient,
+    gesture: InjectedGesture,
+    felt: &Receiver<(f64, f64)>,
+    newest: &AtomicU32,
+) -> Vec<SentInput> {
     let mut injected = Vec::with_capacity(16 * 1024);
     let Some((left, top)) = find_window(&mut pointer, felt) else { return injected };
     if gesture.hold {
@@ -115,7 +122,7 @@ fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, new
     let mut phase: f64 = rng.random();
     for number in NOTHING_SENT + 1.. {
         let pause = Span::from_nanos((rng.random_range(0.5..1.5) / gesture.rate * 1e9) as i64);
-        let due = next(MonotonicClock.now(), pause, pointer.interval, phase);
+        let due = next_input_time(MonotonicClock.now(), pause, pointer.interval, phase);
         phase = (phase + GOLDEN).fract();
         // The channel closes at the end of the run; positions in it are ignored from here on.
         if sleep_unless_closed(felt, due) {
@@ -123,7 +130,7 @@ fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, new
         }
         let (x, y) = position_of(number);
         newest.store(number, Ordering::Release);
-        injected.push(Injected { number, at: MonotonicClock.now() });
+        injected.push(SentInput { number, at: MonotonicClock.now() });
         if !pointer.move_to(left + x, top + y) {
             break;
         }
@@ -137,7 +144,7 @@ fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, new
 /// A moment about `pause` after `now`, at `phase` of a refresh interval. An input mostly waits for the next refresh, so
 /// the phases are spread evenly. With random phases the median of some hundred inputs differed by a third of a
 /// millisecond from run to run.
-fn next(now: Instant, pause: Span, interval: Span, phase: f64) -> Instant {
+fn next_input_time(now: Instant, pause: Span, interval: Span, phase: f64) -> Instant {
     let interval = interval.as_nanos();
     let earliest = now + (pause - Span::from_nanos(interval / 2)).max(Span::ZERO);
     if interval <= 0 {
@@ -161,7 +168,7 @@ fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, end: Instant) -> bool {
 }
 
 /// Finds the window's top left corner on the output.
-fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
+fn find_window(pointer: &mut VirtualPointerClient, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
     let points = search_points(pointer.output);
     let mut reach = FIRST_REACH;
     loop {
@@ -177,16 +184,21 @@ fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f6
 }
 
 /// Finds the window's top left corner if the window is at this point. Waits while an animation still moves the window.
-fn find_window_at(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
+fn find_window_at(
+    pointer: &mut VirtualPointerClient,
+    felt: &Receiver<(f64, f64)>,
+    x: f64,
+    y: f64,
+) -> Option<(f64, f64)> {
     for _ in 0..MOST_ATTEMPTS {
-        let (first_x, first_y) = feel(pointer, felt, x, y)?;
-        let (second_x, second_y) = feel(pointer, felt, x + NUDGE.0, y + NUDGE.1)?;
+        let (first_x, first_y) = wait_for_position(pointer, felt, x, y)?;
+        let (second_x, second_y) = wait_for_position(pointer, felt, x + NUDGE.0, y + NUDGE.1)?;
         let apart = |a: f64, b: f64, c: f64, d: f64| (a - b).abs().max((c - d).abs());
         if apart(second_x, first_x + NUDGE.0, second_y, first_y + NUDGE.1) > MOST_ASTRAY {
             continue;
         }
         std::thread::sleep(REST);
-        let (later_x, later_y) = feel(pointer, felt, x, y)?;
+        let (later_x, later_y) = wait_for_position(pointer, felt, x, y)?;
         if apart(later_x, first_x, later_y, first_y) <= MOST_ASTRAY {
             return Some((x - later_x, y - later_y));
         }
@@ -214,17 +226,22 @@ fn search_points((width, height): (f64, f64)) -> Vec<(f64, f64)> {
 }
 
 /// Moves the pointer and waits for the window's pointer event.
-fn feel(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
+fn wait_for_position(
+    pointer: &mut VirtualPointerClient,
+    felt: &Receiver<(f64, f64)>,
+    x: f64,
+    y: f64,
+) -> Option<(f64, f64)> {
     while felt.try_recv().is_ok() {}
     pointer.move_to(x, y);
     felt.recv_timeout(PATIENCE).ok()
 }
 
 /// A virtual pointer on a connection of its own.
-pub(crate) struct Pointer {
+pub(crate) struct VirtualPointerClient {
     connection: Connection,
-    queue: EventQueue<Output>,
-    state: Output,
+    queue: EventQueue<InjectorOutput>,
+    state: InjectorOutput,
     pointer: ZwlrVirtualPointerV1,
     /// Size of the first output in pixels.
     pub(crate) output: (f64, f64),
@@ -232,16 +249,16 @@ pub(crate) struct Pointer {
     interval: Span,
 }
 
-impl Pointer {
+impl VirtualPointerClient {
     /// `None` where the compositor has no virtual pointer or no output.
-    pub(crate) fn connect() -> Option<Pointer> {
+    pub(crate) fn connect() -> Option<VirtualPointerClient> {
         let connection = Connection::connect_to_env().ok()?;
-        let (globals, mut queue) = registry_queue_init::<Output>(&connection).ok()?;
+        let (globals, mut queue) = registry_queue_init::<InjectorOutput>(&connection).ok()?;
         let handle = queue.handle();
         let manager: ZwlrVirtualPointerManagerV1 = globals.bind(&handle, 1..=2, ()).ok()?;
         let seat: Option<WlSeat> = globals.bind(&handle, 1..=5, ()).ok();
         let output: wl_output::WlOutput = globals.bind(&handle, 1..=2, ()).ok()?;
-        let mut state = Output { size: None, interval: Span::ZERO };
+        let mut state = InjectorOutput { size: None, interval: Span::ZERO };
         queue.roundtrip(&mut state).ok()?;
         let (width, height) = state.size?;
         let pointer = if wayland_client::Proxy::version(&manager) >= 2 {
@@ -250,7 +267,7 @@ impl Pointer {
             manager.create_virtual_pointer(seat.as_ref(), &handle, ())
         };
         let (output, interval) = ((f64::from(width), f64::from(height)), state.interval);
-        Some(Pointer { connection, queue, state, pointer, output, interval })
+        Some(VirtualPointerClient { connection, queue, state, pointer, output, interval })
     }
 
     /// Moves to a position on the output, in pixels; false when the connection is lost.
@@ -278,17 +295,17 @@ fn now_ms() -> u32 {
 
 /// Properties of the output that the injector needs.
 #[derive(Debug)]
-struct Output {
+struct InjectorOutput {
     size: Option<(i32, i32)>,
     interval: Span,
 }
 
-delegate_noop!(Output: ignore ZwlrVirtualPointerManagerV1);
-delegate_noop!(Output: ignore ZwlrVirtualPointerV1);
-delegate_noop!(Output: ignore WlSeat);
+delegate_noop!(InjectorOutput: ignore ZwlrVirtualPointerManagerV1);
+delegate_noop!(InjectorOutput: ignore ZwlrVirtualPointerV1);
+delegate_noop!(InjectorOutput: ignore WlSeat);
 
-hear_globals!(Output);
-hear!(Output: wl_output::WlOutput, (), |output, _, event, _, _| {
+ignore_globals!(InjectorOutput);
+impl_dispatch!(InjectorOutput: wl_output::WlOutput, (), |output, _, event, _, _| {
     if let wl_output::Event::Mode { flags: WEnum::Value(flags), width, height, refresh } = event
         && flags.contains(wl_output::Mode::Current)
     {
@@ -310,7 +327,7 @@ mod tests {
             let mut phases: Vec<f64> = Vec::new();
             for number in 0..300_i64 {
                 let pause = Span::from_millis(17 + number % 33);
-                let due = next(now, pause, interval, phase);
+                let due = next_input_time(now, pause, interval, phase);
                 assert!((due - now - pause).abs() <= interval / 2 + Span::from_nanos(1), "{}", due - now);
                 (now, phase) = (due, (phase + GOLDEN).fract());
                 phases.push((due.as_nanos() % interval.as_nanos().unsigned_abs()) as f64 / interval.as_nanos() as f64);
@@ -325,11 +342,14 @@ mod tests {
             let mean = (now - begun).as_seconds_f64() / 300.0;
             assert!((0.032..0.034).contains(&mean), "{mean}");
         }
-        assert_eq!(next(Instant::from_nanos(5), Span::from_nanos(7), Span::ZERO, 0.5), Instant::from_nanos(12));
+        assert_eq!(
+            next_input_time(Instant::from_nanos(5), Span::from_nanos(7), Span::ZERO, 0.5),
+            Instant::from_nanos(12)
+        );
     }
 
     #[test]
-    fn a_window_anywhere_meets_a_search_point_with_room_for_the_nudge() {
+    fn every_window_position_contains_a_search_point_with_room_for_the_nudge() {
         let points = search_points((1280.0, 720.0));
         for left in (0..=1280 - WINDOW.0).step_by(7) {
             for top in (0..=720 - WINDOW.1).step_by(7) {

@@ -10,7 +10,7 @@ const HITCH_PERCENT: i64 = 126;
 
 /// Presentation feedback of a shown frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Light {
+pub(super) struct FrameLight {
     /// Start of scan-out.
     pub at: Instant,
     /// The display's refresh counter; zero where the compositor has none.
@@ -21,18 +21,18 @@ pub(super) struct Light {
 
 /// Result of a committed frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum ProbeOutcome {
     /// No feedback has arrived.
     #[default]
     Pending,
-    Presented(Light),
+    Presented(FrameLight),
     /// A newer frame was shown instead.
     Discarded,
 }
 
 /// A committed frame of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct ProbeFrame {
     /// When the frame's callback was done; `None` for a client that requests no callbacks.
     pub callback: Option<Instant>,
     /// When drawing began: the age of the content counts from here.
@@ -42,19 +42,19 @@ pub(super) struct Frame {
     pub cost: Span,
     /// The newest input event in it.
     pub event: u32,
-    pub outcome: Outcome,
+    pub outcome: ProbeOutcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Injected {
+pub(super) struct SentInput {
     pub number: u32,
     pub at: Instant,
 }
 
 /// All frames of the client, in the order of their commits.
 #[derive(Debug, Default)]
-pub(super) struct Journal {
-    frames: Vec<Frame>,
+pub(super) struct FrameJournal {
+    frames: Vec<ProbeFrame>,
 }
 
 /// Drops and hitches of a run, between its first and its last light.
@@ -66,20 +66,20 @@ struct Cadence {
     by_sequence: bool,
 }
 
-impl Journal {
+impl FrameJournal {
     /// Reserves memory for `frames` frames, so that recording a frame allocates nothing.
     pub(super) fn with_capacity(frames: usize) -> Self {
-        Journal { frames: Vec::with_capacity(frames) }
+        FrameJournal { frames: Vec::with_capacity(frames) }
     }
 
-    /// Records a committed frame; its index is the handle for [`Journal::settle`].
-    pub(super) fn committed(&mut self, frame: Frame) -> usize {
+    /// Records a committed frame; its index is the handle for [`FrameJournal::set_outcome`].
+    pub(super) fn committed(&mut self, frame: ProbeFrame) -> usize {
         self.frames.push(frame);
         self.frames.len() - 1
     }
 
     /// Records the result of frame `index`.
-    pub(super) fn settle(&mut self, index: usize, outcome: Outcome) {
+    pub(super) fn set_outcome(&mut self, index: usize, outcome: ProbeOutcome) {
         if let Some(frame) = self.frames.get_mut(index) {
             frame.outcome = outcome;
         }
@@ -92,12 +92,12 @@ impl Journal {
 
     /// Number of shown frames.
     pub(super) fn presented(&self) -> usize {
-        self.frames.iter().filter(|frame| matches!(frame.outcome, Outcome::Presented(_))).count()
+        self.frames.iter().filter(|frame| matches!(frame.outcome, ProbeOutcome::Presented(_))).count()
     }
 
     /// Whether every frame has a result.
     pub(super) fn is_settled(&self) -> bool {
-        self.frames.iter().all(|frame| frame.outcome != Outcome::Pending)
+        self.frames.iter().all(|frame| frame.outcome != ProbeOutcome::Pending)
     }
 
     /// The figures of the frames from index `first` to before `end`, and of the inputs injected while they were drawn.
@@ -109,14 +109,16 @@ impl Journal {
         &self,
         first: usize,
         end: usize,
-        injected: &[Injected],
+        injected: &[SentInput],
         mode_refresh: Option<Span>,
         owes: bool,
     ) -> RunReport {
         let frames = &self.frames[first.min(self.frames.len())..end.min(self.frames.len())];
-        let shown: Vec<(&Frame, Light)> = frames
+        let shown: Vec<(&ProbeFrame, FrameLight)> = frames
             .iter()
-            .filter_map(|frame| if let Outcome::Presented(light) = frame.outcome { Some((frame, light)) } else { None })
+            .filter_map(
+                |frame| if let ProbeOutcome::Presented(light) = frame.outcome { Some((frame, light)) } else { None },
+            )
             .collect();
         let refresh = refresh_of(&shown, mode_refresh);
         let cadence = refresh.and_then(|refresh| cadence(&shown, refresh, owes));
@@ -127,7 +129,7 @@ impl Journal {
             drops_from: if cadence.is_some_and(|cadence| cadence.by_sequence) { "sequence" } else { "time" }.to_owned(),
             seconds: cadence.map_or(0.0, |cadence| cadence.seconds),
             frames: shown.len() as u64,
-            discarded: frames.iter().filter(|frame| frame.outcome == Outcome::Discarded).count() as u64,
+            discarded: frames.iter().filter(|frame| frame.outcome == ProbeOutcome::Discarded).count() as u64,
             inputs: inputs.len() as u64,
             fps: per_second(shown.len().saturating_sub(1) as u64),
             drops_per_s: per_second(cadence.map_or(0, |cadence| cadence.drops)),
@@ -147,16 +149,18 @@ impl Journal {
     }
 
     /// The same frames and inputs as plain data, for the comparison with recorded pixels.
-    pub(super) fn export(&self, first: usize, end: usize, injected: &[Injected]) -> ProbeJournal {
+    pub(super) fn export(&self, first: usize, end: usize, injected: &[SentInput]) -> ProbeJournal {
         let end = end.min(self.frames.len());
         let frames = &self.frames[first.min(end)..end];
         // The number drawn in a frame's code is its index here, counted from one.
         let numbered = || (first as u32 + 1..).zip(frames);
-        let presented = |(number, frame): (u32, &Frame)| match frame.outcome {
-            Outcome::Presented(light) => Some(ReportedFrame { frame: number, at: light.at, sequence: light.sequence }),
-            Outcome::Pending | Outcome::Discarded => None,
+        let presented = |(number, frame): (u32, &ProbeFrame)| match frame.outcome {
+            ProbeOutcome::Presented(light) => {
+                Some(ReportedFrame { frame: number, at: light.at, sequence: light.sequence })
+            }
+            ProbeOutcome::Pending | ProbeOutcome::Discarded => None,
         };
-        let discarded = numbered().filter(|(_, frame)| frame.outcome == Outcome::Discarded);
+        let discarded = numbered().filter(|(_, frame)| frame.outcome == ProbeOutcome::Discarded);
         let inputs = injected_during(frames, injected).map(|input| InjectedInput { event: input.number, at: input.at });
         ProbeJournal {
             inputs: inputs.collect(),
@@ -167,13 +171,13 @@ impl Journal {
 }
 
 /// The inputs injected while these frames were drawn.
-fn injected_during<'a>(frames: &[Frame], injected: &'a [Injected]) -> impl Iterator<Item = &'a Injected> {
+fn injected_during<'a>(frames: &[ProbeFrame], injected: &'a [SentInput]) -> impl Iterator<Item = &'a SentInput> {
     let span = frames.first().zip(frames.last()).map(|(first, last)| first.start..last.start);
     injected.iter().filter(move |input| span.as_ref().is_some_and(|span| span.contains(&input.at)))
 }
 
 /// The refresh interval: as reported with the frames, else the output mode's, else the shortest gap.
-fn refresh_of(shown: &[(&Frame, Light)], mode_refresh: Option<Span>) -> Option<Span> {
+fn refresh_of(shown: &[(&ProbeFrame, FrameLight)], mode_refresh: Option<Span>) -> Option<Span> {
     let reported = shown.last().map(|(_, light)| light.refresh).filter(|refresh| *refresh > Span::ZERO);
     let shortest = || shown.windows(2).map(|pair| pair[1].1.at - pair[0].1.at).filter(|gap| *gap > Span::ZERO).min();
     reported.or(mode_refresh).or_else(shortest)
@@ -185,7 +189,7 @@ fn refresh_of(shown: &[(&Frame, Light)], mode_refresh: Option<Span>) -> Option<S
 /// refresh   1     2     3     4     5     6
 /// light     A     ·     B     ·     ·     C      drops: 2, 4 and 5; hitches: two gaps
 /// ```
-fn cadence(shown: &[(&Frame, Light)], refresh: Span, owes: bool) -> Option<Cadence> {
+fn cadence(shown: &[(&ProbeFrame, FrameLight)], refresh: Span, owes: bool) -> Option<Cadence> {
     let (first, last) = (shown.first()?.1, shown.last()?.1);
     let seconds = (last.at - first.at).as_seconds_f64();
     if seconds <= 0.0 {
@@ -215,7 +219,7 @@ fn rounded_ratio(gap: Span, refresh: Span) -> u64 {
 
 /// For each input the time to the light of the first frame with it or with a later input. Inputs that are in no frame
 /// of the run are left out.
-fn input_to_light<'a>(shown: &[(&Frame, Light)], injected: impl Iterator<Item = &'a Injected>) -> Vec<Span> {
+fn input_to_light<'a>(shown: &[(&ProbeFrame, FrameLight)], injected: impl Iterator<Item = &'a SentInput>) -> Vec<Span> {
     let mut frames = shown.iter().peekable();
     let mut latencies = Vec::new();
     for input in injected {
@@ -237,22 +241,22 @@ mod tests {
     }
 
     /// A frame whose callback, drawing and commit lie 9, 9 and 5 ms before its light.
-    fn frame(light: i64, sequence: u64, event: u32) -> Frame {
-        Frame {
+    fn frame(light: i64, sequence: u64, event: u32) -> ProbeFrame {
+        ProbeFrame {
             callback: Some(at(light - 9)),
             start: at(light - 9),
             commit: at(light - 5),
             cost: Span::from_millis(4),
             event,
-            outcome: Outcome::Presented(Light { at: at(light), sequence, refresh: REFRESH }),
+            outcome: ProbeOutcome::Presented(FrameLight { at: at(light), sequence, refresh: REFRESH }),
         }
     }
 
-    fn journal(frames: &[Frame]) -> Journal {
-        Journal { frames: frames.to_vec() }
+    fn journal(frames: &[ProbeFrame]) -> FrameJournal {
+        FrameJournal { frames: frames.to_vec() }
     }
 
-    fn figures(frames: &[Frame]) -> RunReport {
+    fn figures(frames: &[ProbeFrame]) -> RunReport {
         journal(frames).figures(0, frames.len(), &[], None, true)
     }
 
@@ -283,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_client_with_its_own_clock_drops_only_what_it_committed() {
-        let late = Frame { commit: at(35), ..frame(60, 6, 0) };
+        let late = ProbeFrame { commit: at(35), ..frame(60, 6, 0) };
         let frames = [frame(10, 1, 0), frame(30, 3, 0), late];
         let report = journal(&frames).figures(0, 3, &[], None, false);
         // The frame of 30 was committed at 25, so nothing was owed at 20. The frame of 60 waited through 40 and 50.
@@ -293,7 +297,7 @@ mod tests {
     #[test]
     fn an_input_counts_for_the_first_frame_that_has_it_or_a_later_one() {
         let frames = [frame(10, 1, 0), frame(20, 2, 1), frame(30, 3, 3), frame(50, 5, 3)];
-        let injected = [(1, 3), (2, 12), (3, 14), (4, 22)].map(|(number, ms)| Injected { number, at: at(ms) });
+        let injected = [(1, 3), (2, 12), (3, 14), (4, 22)].map(|(number, ms)| SentInput { number, at: at(ms) });
         let report = journal(&frames).figures(0, 4, &injected, None, true);
         // Input 1 is in the frame of 20 (17 ms), 2 and 3 are in the frame of 30 (18 and 16 ms), 4 is in none.
         assert_eq!(report.inputs, 3);
@@ -302,8 +306,8 @@ mod tests {
 
     #[test]
     fn discarded_and_unsettled_frames_are_no_light() {
-        let discarded = Frame { outcome: Outcome::Discarded, ..frame(20, 2, 0) };
-        let pending = Frame { outcome: Outcome::Pending, ..frame(40, 4, 0) };
+        let discarded = ProbeFrame { outcome: ProbeOutcome::Discarded, ..frame(20, 2, 0) };
+        let pending = ProbeFrame { outcome: ProbeOutcome::Pending, ..frame(40, 4, 0) };
         let frames = [frame(10, 1, 0), discarded, frame(30, 3, 0), pending];
         let report = figures(&frames);
         assert_eq!((report.frames, report.discarded), (2, 1));
@@ -321,9 +325,9 @@ mod tests {
 
     #[test]
     fn the_exported_frames_have_the_numbers_they_were_drawn_with() {
-        let discarded = Frame { outcome: Outcome::Discarded, ..frame(30, 3, 0) };
+        let discarded = ProbeFrame { outcome: ProbeOutcome::Discarded, ..frame(30, 3, 0) };
         let frames = [frame(10, 1, 0), frame(20, 2, 0), discarded, frame(40, 4, 1)];
-        let injected = [(1, 5), (2, 15), (3, 60)].map(|(number, ms)| Injected { number, at: at(ms) });
+        let injected = [(1, 5), (2, 15), (3, 60)].map(|(number, ms)| SentInput { number, at: at(ms) });
         let export = journal(&frames).export(1, 4, &injected);
         assert_eq!(export.frames[1], ReportedFrame { frame: 4, at: at(40), sequence: 4 });
         assert_eq!((export.frames[0].frame, export.discarded), (2, vec![3]));
@@ -332,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_asked_frames_count() {
+    fn only_frames_in_the_range_count() {
         let frames = [frame(10, 1, 0), frame(50, 5, 0), frame(60, 6, 0), frame(90, 9, 0)];
         let report = journal(&frames).figures(1, 3, &[], None, true);
         assert_eq!((report.frames, report.drops_per_s), (2, 0.0));

@@ -22,6 +22,7 @@
 
 pub(crate) mod buffers;
 mod burn;
+mod companions;
 mod connection;
 mod dispatch;
 mod error;
@@ -31,27 +32,26 @@ mod injector;
 mod input;
 mod journal;
 mod options;
-mod others;
 mod personality;
 mod resting;
 mod session;
 
 use crate::report::RunReport;
 pub use burn::burn;
-pub(crate) use burn::fill_up;
+pub(crate) use burn::burn_rest;
+pub use companions::run_with_others;
 pub use error::ClientError;
-pub(crate) use injector::Pointer;
+pub(crate) use injector::VirtualPointerClient;
 pub(crate) use input::WINDOW;
-pub use options::{ClientOptions, DEVICE, Flood};
-pub use others::run_with_others;
-pub use personality::Kind;
+pub use options::{ClientOptions, DEVICE, FloodKind};
+pub use personality::ProbeKind;
 pub use session::run;
 
 /// Runs one of the other clients of a run, as `options` say: a window behind the measured one, a flooding client, or
 /// windows at rest. Prints `ready` on stdout when it is mapped, runs until stdin closes, and reports on that time.
 pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> {
     if let Some(count) = options.resting {
-        return resting::rest(count, options.idle_per_client);
+        return resting::run_resting(count, options.idle_per_client);
     }
     match options.flooding {
         Some(flood) => flood::run_flooder(options, flood),

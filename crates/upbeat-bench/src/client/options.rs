@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::input::WINDOW;
-use super::personality::Kind;
-use crate::load::Load;
+use super::personality::ProbeKind;
+use crate::load::ClientLoad;
 use upbeat_timing::time::Span;
 
 /// The first display device.
@@ -13,24 +13,24 @@ pub const DEVICE: &str = "/dev/dri/card0";
 
 /// Requests of a flooding client
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Flood {
+pub enum FloodKind {
     /// Commits that change nothing: the shortest request there is, 8 bytes, so that the most of them fit into a read
     Commits,
     /// New content with each commit, without waiting for a callback or for the buffer's release
     Frames,
 }
 
-impl Flood {
+impl FloodKind {
     /// The kinds of flood alternate.
     pub(super) const fn of(number: u32) -> Self {
-        if number.is_multiple_of(2) { Flood::Commits } else { Flood::Frames }
+        if number.is_multiple_of(2) { FloodKind::Commits } else { FloodKind::Frames }
     }
 
     /// Commits in a batch: under 3 KB, so that libwayland's buffer of 4 KB never overflows between two flushes.
     pub(super) const fn batch(self) -> u64 {
         match self {
-            Flood::Commits => 320,
-            Flood::Frames => 50,
+            FloodKind::Commits => 320,
+            FloodKind::Frames => 50,
         }
     }
 }
@@ -39,11 +39,11 @@ impl Flood {
 #[derive(Clone, Debug, clap::Args)]
 pub struct ClientOptions {
     /// Kind of program that the client imitates
-    #[arg(long, value_enum, default_value_t = Kind::Draws)]
-    pub kind: Kind,
+    #[arg(long, value_enum, default_value_t = ProbeKind::Draws)]
+    pub kind: ProbeKind,
     /// Cost of a frame: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace
     #[arg(long, default_value = "flat")]
-    pub load: Load,
+    pub load: ClientLoad,
     /// Seed of the costs and of the times of the inputs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -70,7 +70,7 @@ pub struct ClientOptions {
     pub windows: u32,
     /// Cost of a frame of the other windows
     #[arg(long, value_name = "LOAD", default_value = "flat:0.5")]
-    pub others_load: Load,
+    pub others_load: ClientLoad,
     /// Further clients that send requests as fast as the compositor reads them
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub flood: u32,
@@ -81,8 +81,8 @@ pub struct ClientOptions {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub idle_per_client: u32,
     /// The window's size: the smallest, or larger. Each frame changes all of it
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value_t = Size(WINDOW), conflicts_with = "gpu")]
-    pub size: Size,
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value_t = ProbeWindowSize(WINDOW), conflicts_with = "gpu")]
+    pub size: ProbeWindowSize,
     /// Buffers of the window
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub buffers: u32,
@@ -121,7 +121,7 @@ pub struct ClientOptions {
     pub journal: Option<PathBuf>,
     /// Internal: be one of the flooding clients, until stdin closes
     #[arg(long, hide = true, value_enum, requires = "companion")]
-    pub flooding: Option<Flood>,
+    pub flooding: Option<FloodKind>,
     /// Internal: draw this many frames and then nothing
     #[arg(long, hide = true, value_name = "COUNT", requires = "companion")]
     pub fall_silent: Option<u32>,
@@ -138,7 +138,7 @@ impl ClientOptions {
     pub(super) fn companion_arguments(&self, number: u32) -> Vec<OsString> {
         let pairs = [
             ("--companion", number.to_string()),
-            ("--kind", Kind::Draws.to_string()),
+            ("--kind", ProbeKind::Draws.to_string()),
             ("--load", self.others_load.to_string()),
             ("--seed", self.seed.wrapping_add(u64::from(number)).to_string()),
             ("--buffers", self.buffers.to_string()),
@@ -150,7 +150,7 @@ impl ClientOptions {
 
     /// The arguments that make another probe the flooding client of this number.
     pub(super) fn flooder_arguments(&self, number: u32) -> Vec<OsString> {
-        let flood = clap::ValueEnum::to_possible_value(&Flood::of(number));
+        let flood = clap::ValueEnum::to_possible_value(&FloodKind::of(number));
         let flood = flood.map_or(String::new(), |value| value.get_name().to_owned());
         let mut arguments = self.companion_arguments(self.windows + number);
         arguments.extend(["--flooding".to_owned(), flood].map(OsString::from));
@@ -185,22 +185,23 @@ impl ClientOptions {
 
 /// Width and height of the window in pixels: at least [`WINDOW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(pub(super) (usize, usize));
+pub struct ProbeWindowSize(pub(super) (usize, usize));
 
-impl std::fmt::Display for Size {
+impl std::fmt::Display for ProbeWindowSize {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}x{}", self.0.0, self.0.1)
     }
 }
 
-impl std::str::FromStr for Size {
+impl std::str::FromStr for ProbeWindowSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let read = |number: &str| number.parse::<u16>().ok().map(usize::from);
         let size = text.split_once('x').and_then(|(width, height)| Some((read(width)?, read(height)?)));
         let size = size.filter(|(width, height)| *width >= WINDOW.0 && *height >= WINDOW.1);
-        size.map(Size).ok_or_else(|| format!("a width and a height of at least {} are wanted", Size(WINDOW)))
+        size.map(ProbeWindowSize)
+            .ok_or_else(|| format!("a width and a height of at least {} are wanted", ProbeWindowSize(WINDOW)))
     }
 }
 
@@ -246,7 +247,7 @@ mod tests {
     use super::*;
 
     #[derive(clap::Parser)]
-    struct Line {
+    struct ProbeCommandLine {
         #[command(flatten)]
         options: ClientOptions,
     }
@@ -255,18 +256,18 @@ mod tests {
     fn another_window_understands_the_arguments_it_is_given() {
         let options = ClientOptions { seed: 5, ..ClientOptions::default() };
         let arguments = std::iter::once("probe".into()).chain(options.companion_arguments(3));
-        let other = Line::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        let other = ProbeCommandLine::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
         assert_eq!(other.companion, Some(3));
         assert_eq!(other.seed, 8);
         assert_eq!(other.load.to_string(), "flat:0.5");
         assert!(other.no_input && !other.hold);
         let arguments = std::iter::once("probe".into()).chain(options.flooder_arguments(1));
-        let flooder = Line::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
-        assert_eq!(flooder.flooding, Some(Flood::Frames));
+        let flooder = ProbeCommandLine::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!(flooder.flooding, Some(FloodKind::Frames));
     }
 
     #[test]
-    fn nonsense_is_refused_with_a_reason() {
+    fn invalid_values_are_rejected_with_a_reason() {
         for (argument, value, needle) in [
             ("--duration", "-1", "a number from 0"),
             ("--load", "heavie", "neither flat, heavy"),
@@ -275,8 +276,10 @@ mod tests {
             ("--size", "100x600", "at least 320x240"),
             ("--size", "800", "at least 320x240"),
         ] {
-            let message =
-                Line::try_parse_from(["probe".to_owned(), format!("{argument}={value}")]).err().unwrap().to_string();
+            let message = ProbeCommandLine::try_parse_from(["probe".to_owned(), format!("{argument}={value}")])
+                .err()
+                .unwrap()
+                .to_string();
             assert!(message.contains(needle), "{argument} {value}: {message}");
         }
     }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 /// Kind of program that the client imitates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub enum ProbeKind {
     /// Draws after the frame callback, then commits
     #[default]
     Draws,
@@ -26,7 +26,7 @@ pub enum Kind {
 
 /// State of the client at the time of a decision.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Readiness {
+pub struct ProbeReadiness {
     /// A frame callback is requested and not done.
     pub awaits_callback: bool,
     /// The compositor has released a buffer.
@@ -39,49 +39,49 @@ pub struct Readiness {
 
 /// Next action of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ProbeStep {
     Draw,
     Commit,
     /// Wait for an event or for the tick.
     Wait,
 }
 
-impl Kind {
+impl ProbeKind {
     /// Whether the client requests frame callbacks.
     pub const fn asks_for_callbacks(self) -> bool {
-        matches!(self, Kind::Draws | Kind::Gated)
+        matches!(self, ProbeKind::Draws | ProbeKind::Gated)
     }
 
     /// The next action of a client in this state.
-    pub const fn next_step(self, readiness: Readiness) -> Step {
-        let Readiness { awaits_callback, has_buffer, has_drawn, tick_due } = readiness;
+    pub const fn next_step(self, readiness: ProbeReadiness) -> ProbeStep {
+        let ProbeReadiness { awaits_callback, has_buffer, has_drawn, tick_due } = readiness;
         match self {
-            Kind::Gated if has_drawn && awaits_callback => Step::Wait,
-            _ if has_drawn => Step::Commit,
-            _ if !has_buffer => Step::Wait,
-            Kind::Draws if awaits_callback => Step::Wait,
-            Kind::OwnClock if !tick_due => Step::Wait,
-            _ => Step::Draw,
+            ProbeKind::Gated if has_drawn && awaits_callback => ProbeStep::Wait,
+            _ if has_drawn => ProbeStep::Commit,
+            _ if !has_buffer => ProbeStep::Wait,
+            ProbeKind::Draws if awaits_callback => ProbeStep::Wait,
+            ProbeKind::OwnClock if !tick_due => ProbeStep::Wait,
+            _ => ProbeStep::Draw,
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ProbeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Draws => "draws",
-            Kind::Gated => "gated",
-            Kind::Fifo => "fifo",
-            Kind::OwnClock => "own-clock",
+            ProbeKind::Draws => "draws",
+            ProbeKind::Gated => "gated",
+            ProbeKind::Fifo => "fifo",
+            ProbeKind::OwnClock => "own-clock",
         })
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for ProbeKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        <Kind as clap::ValueEnum>::from_str(text, false)
+        <ProbeKind as clap::ValueEnum>::from_str(text, false)
     }
 }
 
@@ -89,38 +89,39 @@ impl FromStr for Kind {
 mod tests {
     use super::*;
 
-    const READY: Readiness = Readiness { awaits_callback: false, has_buffer: true, has_drawn: false, tick_due: false };
+    const READY: ProbeReadiness =
+        ProbeReadiness { awaits_callback: false, has_buffer: true, has_drawn: false, tick_due: false };
 
     #[test]
     fn a_client_that_draws_starts_at_the_callback_and_commits_when_done() {
-        assert_eq!(Kind::Draws.next_step(Readiness { awaits_callback: true, ..READY }), Step::Wait);
-        assert_eq!(Kind::Draws.next_step(READY), Step::Draw);
-        assert_eq!(Kind::Draws.next_step(Readiness { has_drawn: true, ..READY }), Step::Commit);
+        assert_eq!(ProbeKind::Draws.next_step(ProbeReadiness { awaits_callback: true, ..READY }), ProbeStep::Wait);
+        assert_eq!(ProbeKind::Draws.next_step(READY), ProbeStep::Draw);
+        assert_eq!(ProbeKind::Draws.next_step(ProbeReadiness { has_drawn: true, ..READY }), ProbeStep::Commit);
     }
 
     #[test]
     fn a_gated_client_draws_before_the_callback_and_commits_at_it() {
-        assert_eq!(Kind::Gated.next_step(Readiness { awaits_callback: true, ..READY }), Step::Draw);
-        let drawn = Readiness { has_drawn: true, ..READY };
-        assert_eq!(Kind::Gated.next_step(Readiness { awaits_callback: true, ..drawn }), Step::Wait);
-        assert_eq!(Kind::Gated.next_step(drawn), Step::Commit);
+        assert_eq!(ProbeKind::Gated.next_step(ProbeReadiness { awaits_callback: true, ..READY }), ProbeStep::Draw);
+        let drawn = ProbeReadiness { has_drawn: true, ..READY };
+        assert_eq!(ProbeKind::Gated.next_step(ProbeReadiness { awaits_callback: true, ..drawn }), ProbeStep::Wait);
+        assert_eq!(ProbeKind::Gated.next_step(drawn), ProbeStep::Commit);
     }
 
     #[test]
     fn a_fifo_client_waits_only_for_buffers() {
-        assert_eq!(Kind::Fifo.next_step(READY), Step::Draw);
-        assert_eq!(Kind::Fifo.next_step(Readiness { has_buffer: false, ..READY }), Step::Wait);
+        assert_eq!(ProbeKind::Fifo.next_step(READY), ProbeStep::Draw);
+        assert_eq!(ProbeKind::Fifo.next_step(ProbeReadiness { has_buffer: false, ..READY }), ProbeStep::Wait);
     }
 
     #[test]
     fn a_client_with_its_own_clock_waits_for_its_tick() {
-        assert_eq!(Kind::OwnClock.next_step(READY), Step::Wait);
-        assert_eq!(Kind::OwnClock.next_step(Readiness { tick_due: true, ..READY }), Step::Draw);
+        assert_eq!(ProbeKind::OwnClock.next_step(READY), ProbeStep::Wait);
+        assert_eq!(ProbeKind::OwnClock.next_step(ProbeReadiness { tick_due: true, ..READY }), ProbeStep::Draw);
     }
 
     #[test]
     fn every_name_reads_back() {
-        for kind in <Kind as clap::ValueEnum>::value_variants() {
+        for kind in <ProbeKind as clap::ValueEnum>::value_variants() {
             assert_eq!(kind.to_string().parse(), Ok(*kind));
         }
     }

@@ -21,7 +21,7 @@ use wayland_protocols::xdg::shell::client::{
 
 use super::connection::require;
 use super::error::ClientError;
-use crate::hear::{hear_session, hear_window};
+use crate::dispatch_macros::{answer_pings, track_window};
 use crate::report::RunReport;
 use upbeat_client::memory::SharedMemory;
 
@@ -30,9 +30,9 @@ const SIZE: (usize, usize) = (320, 240);
 const COLOUR: u32 = 0xff38_4858;
 
 /// A client's connection and its windows.
-struct Resting {
-    queue: EventQueue<Toplevel>,
-    window: Toplevel,
+struct RestingClient {
+    queue: EventQueue<RestingToplevel>,
+    window: RestingToplevel,
     connection: Connection,
     compositor: WlCompositor,
     shm: WlShm,
@@ -42,29 +42,29 @@ struct Resting {
 }
 
 #[derive(Debug, Default)]
-struct Toplevel {
+struct RestingToplevel {
     configured: bool,
     closed: bool,
 }
 
-impl Resting {
+impl RestingClient {
     /// Opens windows of a new client, and returns after the compositor has processed their content.
-    fn open(memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<Resting, ClientError> {
+    fn open(memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<RestingClient, ClientError> {
         let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
-        let (globals, queue) = registry_queue_init::<Toplevel>(&connection).map_err(ClientError::Registry)?;
+        let (globals, queue) = registry_queue_init::<RestingToplevel>(&connection).map_err(ClientError::Registry)?;
         let handle = queue.handle();
         let compositor: WlCompositor = require(&globals, &handle, 4..=6)?;
         let shm: WlShm = require(&globals, &handle, 1..=1)?;
         let base: XdgWmBase = require(&globals, &handle, 1..=6)?;
-        let (window, objects) = (Toplevel::default(), Vec::new());
-        let mut resting = Resting { queue, window, connection, compositor, shm, base, objects };
-        resting.add(memory, numbers)?;
+        let (window, objects) = (RestingToplevel::default(), Vec::new());
+        let mut resting = RestingClient { queue, window, connection, compositor, shm, base, objects };
+        resting.open_windows(memory, numbers)?;
         Ok(resting)
     }
 
     /// Opens more windows of this client.
-    fn add(&mut self, memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<(), ClientError> {
-        let Resting { queue, window, compositor, shm, base, objects, .. } = self;
+    fn open_windows(&mut self, memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<(), ClientError> {
+        let RestingClient { queue, window, compositor, shm, base, objects, .. } = self;
         let handle = queue.handle();
         let pool = shm.create_pool(memory.file().as_fd(), memory.bytes() as i32, &handle, ());
         let (width, height, stride) = (SIZE.0 as i32, SIZE.1 as i32, (SIZE.0 * size_of::<u32>()) as i32);
@@ -93,7 +93,7 @@ impl Resting {
     }
 
     /// Reads and dispatches events, and flushes the answers.
-    fn hear(&mut self) -> Result<(), ClientError> {
+    fn dispatch(&mut self) -> Result<(), ClientError> {
         if let Some(guard) = self.queue.prepare_read() {
             guard.read()?;
         }
@@ -105,14 +105,14 @@ impl Resting {
 
 /// Opens `count` windows, `each` of a client, prints `ready` on stdout, and rests until stdin closes. Each line on
 /// stdin opens one more window; the answer is `opened`.
-pub(super) fn rest(count: u32, each: u32) -> Result<RunReport, ClientError> {
+pub(super) fn run_resting(count: u32, each: u32) -> Result<RunReport, ClientError> {
     let mut memory = SharedMemory::new("upbeat-resting", SIZE.0 * SIZE.1).map_err(|error| {
         let error: std::io::Error = error.into();
         ClientError::SharedMemory(error)
     })?;
     memory.pixels_mut().fill(COLOUR);
     let firsts = (0..count).step_by(each.max(1) as usize);
-    let groups = firsts.map(|first| Resting::open(&memory, first..count.min(first.saturating_add(each))));
+    let groups = firsts.map(|first| RestingClient::open(&memory, first..count.min(first.saturating_add(each))));
     let mut windows = groups.collect::<Result<Vec<_>, _>>()?;
     println!("ready");
     let mut orders = BufReader::new(stdin());
@@ -120,8 +120,8 @@ pub(super) fn rest(count: u32, each: u32) -> Result<RunReport, ClientError> {
     while let Some(order) = wait(&mut windows, &mut orders)? {
         match (order, windows.last_mut()) {
             (None, _) => continue,
-            (Some(Order::Beside), Some(last)) => last.add(&memory, number..number + 1)?,
-            (Some(_), _) => windows.push(Resting::open(&memory, number..number + 1)?),
+            (Some(OpenRequest::Beside), Some(last)) => last.open_windows(&memory, number..number + 1)?,
+            (Some(_), _) => windows.push(RestingClient::open(&memory, number..number + 1)?),
         }
         number += 1;
         println!("opened");
@@ -131,7 +131,7 @@ pub(super) fn rest(count: u32, each: u32) -> Result<RunReport, ClientError> {
 
 /// Which client opens one more window.
 #[derive(Clone, Copy, Debug)]
-enum Order {
+enum OpenRequest {
     /// A new client.
     Alone,
     /// The client that was created last.
@@ -139,7 +139,10 @@ enum Order {
 }
 
 /// Waits for events, which are dispatched, and for a line on stdin; `None` when stdin is closed.
-fn wait(windows: &mut [Resting], orders: &mut BufReader<Stdin>) -> Result<Option<Option<Order>>, ClientError> {
+fn wait(
+    windows: &mut [RestingClient],
+    orders: &mut BufReader<Stdin>,
+) -> Result<Option<Option<OpenRequest>>, ClientError> {
     let (spoken, ordered) = {
         let mut descriptors: Vec<_> =
             windows.iter().map(|window| PollFd::new(&window.connection, PollFlags::IN)).collect();
@@ -149,19 +152,19 @@ fn wait(windows: &mut [Resting], orders: &mut BufReader<Stdin>) -> Result<Option
         let spoken: Vec<bool> = ready.by_ref().take(windows.len()).collect();
         (spoken, ready.next().unwrap_or(false))
     };
-    windows.iter_mut().zip(spoken).filter(|(_, spoken)| *spoken).try_for_each(|(window, _)| window.hear())?;
+    windows.iter_mut().zip(spoken).filter(|(_, spoken)| *spoken).try_for_each(|(window, _)| window.dispatch())?;
     if !ordered {
         return Ok(Some(None));
     }
     let mut line = String::new();
     let read = orders.read_line(&mut line).ok().filter(|bytes| *bytes > 0);
-    Ok(read.map(|_| Some(if line.trim() == "beside" { Order::Beside } else { Order::Alone })))
+    Ok(read.map(|_| Some(if line.trim() == "beside" { OpenRequest::Beside } else { OpenRequest::Alone })))
 }
 
-hear_session!(Toplevel);
-hear_window!(Toplevel);
-delegate_noop!(Toplevel: ignore WlBuffer);
-delegate_noop!(Toplevel: ignore WlCompositor);
-delegate_noop!(Toplevel: ignore WlShm);
-delegate_noop!(Toplevel: ignore WlShmPool);
-delegate_noop!(Toplevel: ignore WlSurface);
+answer_pings!(RestingToplevel);
+track_window!(RestingToplevel);
+delegate_noop!(RestingToplevel: ignore WlBuffer);
+delegate_noop!(RestingToplevel: ignore WlCompositor);
+delegate_noop!(RestingToplevel: ignore WlShm);
+delegate_noop!(RestingToplevel: ignore WlShmPool);
+delegate_noop!(RestingToplevel: ignore WlSurface);

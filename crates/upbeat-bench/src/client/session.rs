@@ -8,16 +8,16 @@ use wayland_client::backend::WaylandError;
 use wayland_client::{Connection, EventQueue};
 
 use super::ClientOptions;
-use super::burn::fill_up;
-use super::connection::Client;
+use super::burn::burn_rest;
+use super::connection::ProbeClient;
 use super::error::{ClientError, MAPPED_FRAMES, MAPPING_LIMIT};
-use super::injector::{Gesture, Hand};
-use super::journal::Injected;
-use super::personality::{Readiness, Step};
-use crate::bystander::{Bystander, Found};
-use crate::load::Costs;
-use crate::process::{name_of, peer_of, scheduling_class};
+use super::injector::{InjectedGesture, PointerInjector};
+use super::journal::SentInput;
+use super::personality::{ProbeReadiness, ProbeStep};
+use crate::load::ClientCosts;
+use crate::process::{peer_pid, process_name, scheduling_class};
 use crate::report::{Interaction, RunReport};
+use crate::side_meter::{SideMeasurements, SideMeter};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
 /// Longest search for the window: enough for every point of a large output.
@@ -33,7 +33,7 @@ const FOREVER: Span = Span::from_seconds(86_400);
 
 /// Runs and measures one window.
 pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
-    let mut session = Session::open(options)?;
+    let mut session = ProbeSession::open(options)?;
     session.map()?;
     session.find_pointer()?;
     let bystander = session.bystander();
@@ -44,32 +44,32 @@ pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
 /// Runs one of the windows behind the measured one: prints `ready` on stdout when it is mapped, draws until stdin
 /// closes, and reports on the frames of that time.
 pub(super) fn draw_behind(options: &ClientOptions) -> Result<RunReport, ClientError> {
-    let mut session = Session::open(options)?;
+    let mut session = ProbeSession::open(options)?;
     session.map()?;
     let bystander = session.bystander();
     println!("ready");
     session.measure(bystander)
 }
 
-pub(super) struct Session<'a> {
+pub(super) struct ProbeSession<'a> {
     options: &'a ClientOptions,
     pub(super) connection: Connection,
-    queue: EventQueue<Client>,
-    pub(super) client: Client,
-    costs: Costs,
+    queue: EventQueue<ProbeClient>,
+    pub(super) client: ProbeClient,
+    costs: ClientCosts,
     /// Next drawing time of a client with its own clock.
     next_tick: Instant,
     /// Set when stdin closes; only companions use it.
     pub(super) stdin_closed: bool,
 }
 
-impl<'a> Session<'a> {
+impl<'a> ProbeSession<'a> {
     pub(super) fn open(options: &'a ClientOptions) -> Result<Self, ClientError> {
-        let (connection, queue, client) = Client::connect(options)?;
+        let (connection, queue, client) = ProbeClient::connect(options)?;
         lock_memory();
         let costs = options.load.costs(options.seed ^ WARM_UP_SEED);
         let next_tick = MonotonicClock.now();
-        Ok(Session { options, connection, queue, client, costs, next_tick, stdin_closed: false })
+        Ok(ProbeSession { options, connection, queue, client, costs, next_tick, stdin_closed: false })
     }
 
     pub(super) fn map(&mut self) -> Result<(), ClientError> {
@@ -87,8 +87,8 @@ impl<'a> Session<'a> {
         if options.no_input || !self.client.stamps_monotonic() {
             return Ok(());
         }
-        let gesture = Gesture { seed: options.seed, rate: options.input_rate, hold: options.hold };
-        self.client.hand = Hand::start(gesture);
+        let gesture = InjectedGesture { seed: options.seed, rate: options.input_rate, hold: options.hold };
+        self.client.hand = PointerInjector::start(gesture);
         let limit = MonotonicClock.now() + SEARCH_LIMIT;
         self.draw_until(limit, |session| {
             session.client.hand.as_ref().is_none_or(|hand| hand.newest_sent().is_some() || hand.has_given_up())
@@ -101,14 +101,14 @@ impl<'a> Session<'a> {
 
     /// Process id of the compositor.
     fn compositor(&self) -> Option<u32> {
-        self.options.compositor_pid.or_else(|| peer_of(self.connection.as_fd()).ok())
+        self.options.compositor_pid.or_else(|| peer_pid(self.connection.as_fd()).ok())
     }
 
-    fn bystander(&self) -> Bystander {
-        Bystander::start(self.compositor())
+    fn bystander(&self) -> SideMeter {
+        SideMeter::start(self.compositor())
     }
 
-    fn measure(&mut self, bystander: Bystander) -> Result<RunReport, ClientError> {
+    fn measure(&mut self, bystander: SideMeter) -> Result<RunReport, ClientError> {
         let options = self.options;
         self.costs = options.load.costs(options.seed);
 
@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
         let measured = MonotonicClock.now() - started;
         let end = self.client.journal.len();
         let injected = self.last_light()?;
-        let (Found { noise, used }, pid) = (bystander.stop(), self.compositor());
+        let (SideMeasurements { noise, used }, pid) = (bystander.stop(), self.compositor());
 
         let client = &self.client;
         if let Some(path) = &options.journal {
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
             let failed = |source| ClientError::Journal { path: path.clone(), source };
             std::fs::write(path, text).map_err(failed)?;
         }
-        let owes = options.kind != super::Kind::OwnClock;
+        let owes = options.kind != super::ProbeKind::OwnClock;
         let figures = client.journal.figures(first, end, &injected, client.mode_refresh, owes);
         let refreshes = |elapsed: Span| figures.refresh_hz.map_or(0.0, |hz| hz * elapsed.as_seconds_f64());
         let per = |amount: f64, count: f64| (count > 0.0).then_some(amount / count);
@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
         Ok(RunReport {
             load: options.load.name(),
             pacing: options.label.clone(),
-            compositor: pid.and_then(name_of),
+            compositor: pid.and_then(process_name),
             kind: options.kind.to_string(),
             seed: options.seed,
             windows: options.windows,
@@ -159,8 +159,8 @@ impl<'a> Session<'a> {
     }
 
     /// Stops drawing and input, and waits for the feedback of all committed frames.
-    fn last_light(&mut self) -> Result<Vec<Injected>, ClientError> {
-        let injected = self.client.hand.take().map_or(Vec::new(), Hand::stop);
+    fn last_light(&mut self) -> Result<Vec<SentInput>, ClientError> {
+        let injected = self.client.hand.take().map_or(Vec::new(), PointerInjector::stop);
         let limit = MonotonicClock.now() + LAST_LIGHT_LIMIT;
         while !self.client.journal.is_settled() && MonotonicClock.now() < limit {
             self.read_events(Some(limit))?;
@@ -181,21 +181,21 @@ impl<'a> Session<'a> {
                 return Ok(());
             }
             let step = self.options.kind.next_step(self.readiness(now));
-            match if self.has_fallen_silent() { Step::Wait } else { step } {
-                Step::Draw => self.draw(now),
-                Step::Commit => self.client.commit(self.options.kind, &self.queue.handle()),
-                Step::Wait => self.read_events(Some(self.wake_at(now).min(deadline)))?,
+            match if self.has_stopped_drawing() { ProbeStep::Wait } else { step } {
+                ProbeStep::Draw => self.draw(now),
+                ProbeStep::Commit => self.client.commit(self.options.kind, &self.queue.handle()),
+                ProbeStep::Wait => self.read_events(Some(self.wake_at(now).min(deadline)))?,
             }
         }
     }
 
     /// Whether it has drawn its last frame; one more callback is requested then.
-    fn has_fallen_silent(&self) -> bool {
+    fn has_stopped_drawing(&self) -> bool {
         self.options.fall_silent.is_some_and(|frames| self.client.journal.len() >= frames as usize)
     }
 
-    fn readiness(&self, now: Instant) -> Readiness {
-        Readiness {
+    fn readiness(&self, now: Instant) -> ProbeReadiness {
+        ProbeReadiness {
             awaits_callback: self.client.awaited_callback.is_some(),
             has_buffer: self.client.free_buffer().is_some(),
             has_drawn: self.client.drawn.is_some(),
@@ -205,7 +205,7 @@ impl<'a> Session<'a> {
 
     fn wake_at(&self, now: Instant) -> Instant {
         match self.options.kind {
-            super::Kind::OwnClock if self.next_tick > now => self.next_tick,
+            super::ProbeKind::OwnClock if self.next_tick > now => self.next_tick,
             _ => Instant::MAX,
         }
     }
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         // Drawing the pixels is part of the cost.
         let share = |part: f64| cost.scale((part * SHARES) as i64, SHARES as i64);
         let (elsewhere, on_gpu) = (share(self.options.elsewhere), share(self.options.gpu));
-        fill_up(cost - elsewhere - on_gpu, || self.client.draw(start, (cost, on_gpu), event));
+        burn_rest(cost - elsewhere - on_gpu, || self.client.draw(start, (cost, on_gpu), event));
         if elsewhere > Span::ZERO {
             std::thread::sleep(elsewhere.to_duration());
         }
@@ -257,7 +257,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn interaction(options: &ClientOptions, injected: &[Injected]) -> Interaction {
+fn interaction(options: &ClientOptions, injected: &[SentInput]) -> Interaction {
     match (injected.is_empty(), options.hold) {
         (true, _) => Interaction::None,
         (false, true) => Interaction::Held,

@@ -21,8 +21,8 @@ use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_seat_v2::{self, ZwpTa
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_tool_v2::{self, ZwpTabletToolV2};
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_v2::ZwpTabletV2;
 
-use super::sheet::Sheet;
-use crate::hear::{hear, hear_session, hear_window};
+use super::sheet::InkClient;
+use crate::dispatch_macros::{answer_pings, impl_dispatch, track_window};
 use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_v1::{self, UpbeatFramePacingV1};
 use upbeat_client::protocol::late_latch::upbeat_follower_v1::UpbeatFollowerV1;
@@ -31,38 +31,38 @@ use upbeat_client::protocol::late_latch::upbeat_late_latch_manager_v1::UpbeatLat
 use upbeat_client::protocol::predicted_input::upbeat_predicted_input_manager_v1::UpbeatPredictedInputManagerV1;
 use upbeat_client::protocol::predicted_input::upbeat_predicted_input_v1::{self, UpbeatPredictedInputV1};
 
-hear_session!(Sheet);
-hear_window!(Sheet);
+answer_pings!(InkClient);
+track_window!(InkClient);
 
-hear!(Sheet: WlBuffer, usize, |sheet, _, event, index, _| {
+impl_dispatch!(InkClient: WlBuffer, usize, |sheet, _, event, index, _| {
     if let wl_buffer::Event::Release = event {
-        sheet.buffers.released(*index);
+        sheet.buffers.handle_release(*index);
     }
 });
 
-hear!(Sheet: WlCallback, (), |sheet, _, _, _, _| {
-    sheet.called = true;
+impl_dispatch!(InkClient: WlCallback, (), |sheet, _, _, _, _| {
+    sheet.callback_done = true;
 });
 
-hear!(Sheet: UpbeatFramePacingV1, (), |sheet, _, event, _, _| {
+impl_dispatch!(InkClient: UpbeatFramePacingV1, (), |sheet, _, event, _, _| {
     if let (upbeat_frame_pacing_v1::Event::Target { id_hi, id_lo, .. }, Some(targets)) = (event, &mut sheet.targets) {
         targets.newest = (id_hi, id_lo);
-        sheet.called = true;
+        sheet.callback_done = true;
     }
 });
 
-hear!(Sheet: UpbeatPredictedInputV1, (), |sheet, _, event, _, _| {
+impl_dispatch!(InkClient: UpbeatPredictedInputV1, (), |sheet, _, event, _, _| {
     if let upbeat_predicted_input_v1::Event::Predicted { x, y, .. } = event {
         sheet.predicted = Some((x, y));
     }
 });
 
-hear!(Sheet: UpbeatFrontBufferV1, (), |sheet, object, event, _, _| {
+impl_dispatch!(InkClient: UpbeatFrontBufferV1, (), |sheet, object, event, _, _| {
     use upbeat_front_buffer_v1::Event;
     let Some(front) = &mut sheet.front else { return };
     match event {
         Event::Scan { anchor_sec_hi, anchor_sec_lo, anchor_nsec, interval, line_time, .. } => {
-            front.scans((anchor_sec_hi, anchor_sec_lo, anchor_nsec), interval, line_time);
+            front.set_timing((anchor_sec_hi, anchor_sec_lo, anchor_nsec), interval, line_time);
         }
         Event::Active { .. } => front.is_active = true,
         Event::Inactive { serial, .. } => {
@@ -73,7 +73,7 @@ hear!(Sheet: UpbeatFrontBufferV1, (), |sheet, object, event, _, _| {
     }
 });
 
-hear!(Sheet: WlSeat, (), |sheet, seat, event, _, handle| {
+impl_dispatch!(InkClient: WlSeat, (), |sheet, seat, event, _, handle| {
     if let wl_seat::Event::Capabilities { capabilities: WEnum::Value(can) } = event {
         if can.contains(wl_seat::Capability::Pointer) {
             sheet.pointer = Some(seat.get_pointer(handle, ()));
@@ -87,34 +87,34 @@ hear!(Sheet: WlSeat, (), |sheet, seat, event, _, handle| {
     }
 });
 
-hear!(Sheet: WlPointer, (), |sheet, pointer, event, _, _| {
+impl_dispatch!(InkClient: WlPointer, (), |sheet, pointer, event, _, _| {
     match event {
         wl_pointer::Event::Enter { serial, surface_x, surface_y, .. } => {
             // Hide the cursor over the ink, because its pixels are read.
             pointer.set_cursor(serial, None, 0, 0);
-            sheet.felt(surface_x, surface_y);
+            sheet.handle_position(surface_x, surface_y);
         }
-        wl_pointer::Event::Motion { surface_x, surface_y, .. } => sheet.felt(surface_x, surface_y),
+        wl_pointer::Event::Motion { surface_x, surface_y, .. } => sheet.handle_position(surface_x, surface_y),
         _ => {}
     }
 });
 
-hear!(Sheet: WlTouch, (), |sheet, _, event, _, _| {
+impl_dispatch!(InkClient: WlTouch, (), |sheet, _, event, _, _| {
     match event {
-        wl_touch::Event::Down { x, y, .. } | wl_touch::Event::Motion { x, y, .. } => sheet.felt(x, y),
+        wl_touch::Event::Down { x, y, .. } | wl_touch::Event::Motion { x, y, .. } => sheet.handle_position(x, y),
         _ => {}
     }
 });
 
-hear!(Sheet: ZwpTabletToolV2, (), |sheet, tool, event, _, _| {
+impl_dispatch!(InkClient: ZwpTabletToolV2, (), |sheet, tool, event, _, _| {
     match event {
         zwp_tablet_tool_v2::Event::ProximityIn { serial, .. } => tool.set_cursor(serial, None, 0, 0),
-        zwp_tablet_tool_v2::Event::Motion { x, y } => sheet.felt(x, y),
+        zwp_tablet_tool_v2::Event::Motion { x, y } => sheet.handle_position(x, y),
         _ => {}
     }
 });
 
-impl Dispatch<ZwpTabletSeatV2, ()> for Sheet {
+impl Dispatch<ZwpTabletSeatV2, ()> for InkClient {
     fn event(
         _: &mut Self,
         _: &ZwpTabletSeatV2,
@@ -125,24 +125,24 @@ impl Dispatch<ZwpTabletSeatV2, ()> for Sheet {
     ) {
     }
 
-    event_created_child!(Sheet, ZwpTabletSeatV2, [
+    event_created_child!(InkClient, ZwpTabletSeatV2, [
         zwp_tablet_seat_v2::EVT_TABLET_ADDED_OPCODE => (ZwpTabletV2, ()),
         zwp_tablet_seat_v2::EVT_TOOL_ADDED_OPCODE => (ZwpTabletToolV2, ()),
         zwp_tablet_seat_v2::EVT_PAD_ADDED_OPCODE => (ZwpTabletPadV2, ())
     ]);
 }
 
-delegate_noop!(Sheet: ignore WlCompositor);
-delegate_noop!(Sheet: ignore WlShm);
-delegate_noop!(Sheet: ignore WlShmPool);
-delegate_noop!(Sheet: ignore WlSurface);
-delegate_noop!(Sheet: ignore WlRegion);
-delegate_noop!(Sheet: ignore WlSubcompositor);
-delegate_noop!(Sheet: ignore WlSubsurface);
-delegate_noop!(Sheet: ignore UpbeatLateLatchManagerV1);
-delegate_noop!(Sheet: ignore UpbeatFramePacingManagerV1);
-delegate_noop!(Sheet: ignore UpbeatFollowerV1);
-delegate_noop!(Sheet: ignore ZwpTabletManagerV2);
-delegate_noop!(Sheet: ignore ZwpTabletV2);
-delegate_noop!(Sheet: ignore ZwpTabletPadV2);
-delegate_noop!(Sheet: ignore UpbeatPredictedInputManagerV1);
+delegate_noop!(InkClient: ignore WlCompositor);
+delegate_noop!(InkClient: ignore WlShm);
+delegate_noop!(InkClient: ignore WlShmPool);
+delegate_noop!(InkClient: ignore WlSurface);
+delegate_noop!(InkClient: ignore WlRegion);
+delegate_noop!(InkClient: ignore WlSubcompositor);
+delegate_noop!(InkClient: ignore WlSubsurface);
+delegate_noop!(InkClient: ignore UpbeatLateLatchManagerV1);
+delegate_noop!(InkClient: ignore UpbeatFramePacingManagerV1);
+delegate_noop!(InkClient: ignore UpbeatFollowerV1);
+delegate_noop!(InkClient: ignore ZwpTabletManagerV2);
+delegate_noop!(InkClient: ignore ZwpTabletV2);
+delegate_noop!(InkClient: ignore ZwpTabletPadV2);
+delegate_noop!(InkClient: ignore UpbeatPredictedInputManagerV1);

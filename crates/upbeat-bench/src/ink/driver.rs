@@ -7,22 +7,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::{InkRun, Pixels, Screen, count};
-use super::film::{self, Sight};
-use super::hand::Sent;
+use super::figures::{InkRun, PixelQuantiles, ScanOutTiming, count};
+use super::hand::SentReport;
+use super::hand_path::{HAND, HandDevice, HandPath};
 use super::marker;
-use super::path::{Device, HAND, Input};
-use super::sheet::{Drawn, SheetReport, Way};
-use crate::load::Load;
+use super::recorded_images::{self, RecordedPart};
+use super::sheet::{DrawnInkFrame, InkMethod, SheetReport};
+use crate::load::ClientLoad;
 use crate::pixels::PixelError;
-use crate::run::{BenchError, Folder};
-use crate::statistics::in_a_row;
+use crate::run::{BenchError, SessionFolder};
+use crate::statistics::format_quantiles;
 use upbeat_record::ipc::message::OutputMode;
 use upbeat_timing::time::Span;
 
 /// Modes to compare, the baseline first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Mode {
+pub enum InkMode {
     /// Callback at the refresh, light at the next refresh
     Legacy,
     /// Callback as late as the client's cost allows
@@ -37,45 +37,51 @@ pub enum Mode {
     FrontBuffer,
 }
 
-impl Mode {
-    pub const ALL: [Mode; 6] =
-        [Mode::Legacy, Mode::JustInTime, Mode::TwoShot, Mode::InPlace, Mode::Follower, Mode::FrontBuffer];
+impl InkMode {
+    pub const ALL: [InkMode; 6] = [
+        InkMode::Legacy,
+        InkMode::JustInTime,
+        InkMode::TwoShot,
+        InkMode::InPlace,
+        InkMode::Follower,
+        InkMode::FrontBuffer,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
-            Mode::Legacy => "legacy",
-            Mode::JustInTime => "just-in-time",
-            Mode::TwoShot => "two-shot",
-            Mode::InPlace => "in-place",
-            Mode::Follower => "follower",
-            Mode::FrontBuffer => "front-buffer",
+            InkMode::Legacy => "legacy",
+            InkMode::JustInTime => "just-in-time",
+            InkMode::TwoShot => "two-shot",
+            InkMode::InPlace => "in-place",
+            InkMode::Follower => "follower",
+            InkMode::FrontBuffer => "front-buffer",
         }
     }
 
     /// The session's TOML configuration.
     const fn config(self) -> &'static str {
         match self {
-            Mode::Legacy => "pacing = \"vsync\"\nreduced-motion = true\n",
-            Mode::JustInTime | Mode::TwoShot => "pacing = \"just-in-time\"\nreduced-motion = true\n",
-            Mode::InPlace => "pacing = \"just-in-time\"\nreduced-motion = true\n[timing]\nin-place = true\n",
-            Mode::Follower => {
+            InkMode::Legacy => "pacing = \"vsync\"\nreduced-motion = true\n",
+            InkMode::JustInTime | InkMode::TwoShot => "pacing = \"just-in-time\"\nreduced-motion = true\n",
+            InkMode::InPlace => "pacing = \"just-in-time\"\nreduced-motion = true\n[timing]\nin-place = true\n",
+            InkMode::Follower => {
                 "pacing = \"just-in-time\"\nreduced-motion = true\n[late-latch]\nfollowers = true\n[timing]\nin-place = true\n"
             }
-            Mode::FrontBuffer => {
+            InkMode::FrontBuffer => {
                 "pacing = \"just-in-time\"\nreduced-motion = true\n[late-latch]\nfront-buffers = true\n"
             }
         }
     }
 }
 
-impl Mode {
+impl InkMode {
     /// How the client draws in this mode.
-    const fn way(self) -> Way {
+    const fn way(self) -> InkMethod {
         match self {
-            Mode::Follower => Way::Follower,
-            Mode::TwoShot => Way::TwoShot,
-            Mode::FrontBuffer => Way::FrontBuffer,
-            _ => Way::Frames,
+            InkMode::Follower => InkMethod::Follower,
+            InkMode::TwoShot => InkMethod::TwoShot,
+            InkMode::FrontBuffer => InkMethod::FrontBuffer,
+            _ => InkMethod::Frames,
         }
     }
 }
@@ -86,13 +92,13 @@ pub struct InkOptions {
     /// Hand movements: `hand` (1 kHz), `column` (the same up and down, which needs only a narrow recording), or
     /// recordings with the columns t_us,x,y,state. A recording named pen_… or touch_… is played with such a device
     #[arg(long, value_name = "INPUT", value_delimiter = ',', default_values = [HAND])]
-    pub input: Vec<Input>,
+    pub input: Vec<HandPath>,
     /// How the client is paced, and how its pixels come to the screen; the first is the baseline for the other modes
-    #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', default_values_t = Mode::ALL)]
-    pub mode: Vec<Mode>,
+    #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', default_values_t = InkMode::ALL)]
+    pub mode: Vec<InkMode>,
     /// Cost of a frame: `flat[:MS]` or `heavy[:MEDIAN_MS:P95_MS]` (lognormal)
     #[arg(long, value_name = "LOAD", value_delimiter = ',', default_values = ["flat:2", "heavy:6:9", "heavy:11:15"])]
-    pub cost: Vec<Load>,
+    pub cost: Vec<ClientLoad>,
     /// How far ahead of its last report the hand is drawn, in milliseconds, 0 to 32
     #[arg(long, value_name = "MS", value_delimiter = ',', default_values_t = [0.0, 16.0])]
     pub prediction: Vec<f64>,
@@ -123,17 +129,17 @@ extern "C" fn interrupt(_signal: libc::c_int) {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
-struct Run<'a> {
-    input: &'a Input,
-    mode: Mode,
-    cost: &'a Load,
+struct InkRunSpec<'a> {
+    input: &'a HandPath,
+    mode: InkMode,
+    cost: &'a ClientLoad,
     prediction: f64,
 }
 
 impl InkOptions {
     /// The TOML configurations of all measured sessions, so that the compositor's tests can parse each.
     pub fn configurations() -> Vec<String> {
-        Mode::ALL.into_iter().map(|mode| mode.config().to_owned()).collect()
+        InkMode::ALL.into_iter().map(|mode| mode.config().to_owned()).collect()
     }
 
     /// Makes every run, one after another; `progress` is called before each and after an error. A run without figures
@@ -142,7 +148,7 @@ impl InkOptions {
     /// # Errors
     /// If the folder for the sessions cannot be created.
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<InkReport, BenchError> {
-        let folder = Folder::create(upbeat)?;
+        let folder = SessionFolder::create(upbeat)?;
         // SAFETY: the handler only stores to an atomic. The running session has its own handler, and ends by the
         // signal.
         unsafe { libc::signal(libc::SIGINT, interrupt as extern "C" fn(libc::c_int) as libc::sighandler_t) };
@@ -165,34 +171,35 @@ impl InkOptions {
         Ok(report)
     }
 
-    fn runs(&self) -> Vec<Run<'_>> {
+    fn runs(&self) -> Vec<InkRunSpec<'_>> {
         let mut runs = Vec::new();
         for input in &self.input {
             for cost in &self.cost {
                 for &mode in &self.mode {
                     // Predictions do not apply to a mode that is unavailable or in which the compositor moves the ink:
                     // one run is enough.
-                    let first = Run { input, mode, cost, prediction: 0.0 };
+                    let first = InkRunSpec { input, mode, cost, prediction: 0.0 };
                     // Without callbacks or targets the client receives no predictions.
-                    let is_drawn = first.config().is_ok() && matches!(mode.way(), Way::Frames | Way::TwoShot);
+                    let is_drawn =
+                        first.config().is_ok() && matches!(mode.way(), InkMethod::Frames | InkMethod::TwoShot);
                     let predictions = if is_drawn { &self.prediction[..] } else { &[0.0] };
-                    runs.extend(predictions.iter().map(|&prediction| Run { input, mode, cost, prediction }));
+                    runs.extend(predictions.iter().map(|&prediction| InkRunSpec { input, mode, cost, prediction }));
                 }
             }
         }
         runs
     }
 
-    fn session(&self, run: &Run<'_>, folder: &Folder) -> Result<InkRun, BenchError> {
+    fn session(&self, run: &InkRunSpec<'_>, folder: &SessionFolder) -> Result<InkRun, BenchError> {
         let figures = match run.config() {
             Err(why) => InkRun { unavailable: Some(why.to_owned()), ..InkRun::default() },
             Ok(config) => {
                 let recording = folder.path("film.rec");
                 let session = folder.session(&run.title(), &self.output.to_string(), config)?;
-                let mut session = session.option("--record-stream", &recording);
+                let mut session = session.with_option("--record-stream", &recording);
                 if let Some((first, columns)) = self.columns(run) {
                     let part = format!("{first},0,{columns}x{}", self.screen().size.1);
-                    session = session.option("--record-only", part);
+                    session = session.with_option("--record-only", part);
                 }
                 let report: SheetReport = session.run("sheet", self.arguments(run))?;
                 self.figures(run, report, &recording)
@@ -208,17 +215,17 @@ impl InkOptions {
         })
     }
 
-    fn figures(&self, run: &Run<'_>, report: SheetReport, recording: &Path) -> Result<InkRun, PixelError> {
-        let sight = Sight { size: self.screen().size, left: self.columns(run).map_or(0, |(first, _)| first) };
-        if run.mode.way() != Way::Follower {
-            let views = film::read(recording, sight, &report.frames)?;
+    fn figures(&self, run: &InkRunSpec<'_>, report: SheetReport, recording: &Path) -> Result<InkRun, PixelError> {
+        let sight = RecordedPart { size: self.screen().size, left: self.columns(run).map_or(0, |(first, _)| first) };
+        if run.mode.way() != InkMethod::Follower {
+            let views = recorded_images::read(recording, sight, &report.frames)?;
             return Ok(count(&report, &views, self.screen()));
         }
         // Each report counts as a frame, because the compositor moves the dot and the client draws none.
-        let views = film::follow(recording, sight, &report.sent)?;
-        let place = |(index, sent): (usize, &Sent)| {
+        let views = recorded_images::read_follower(recording, sight, &report.sent)?;
+        let place = |(index, sent): (usize, &SentReport)| {
             let number = index as u32 + 1;
-            Drawn { frame: number, event: number, x: sent.x, y: sent.y, predicted: false }
+            DrawnInkFrame { frame: number, event: number, x: sent.x, y: sent.y, predicted: false }
         };
         let frames = report.sent.iter().enumerate().map(place).collect();
         let run = count(&SheetReport { frames, ..report }, &views, self.screen());
@@ -226,33 +233,33 @@ impl InkOptions {
     }
 
     /// The first recorded column and the number of columns, if only a part of the screen is recorded.
-    fn columns(&self, run: &Run<'_>) -> Option<(usize, usize)> {
+    fn columns(&self, run: &InkRunSpec<'_>) -> Option<(usize, usize)> {
         run.input.columns(self.screen().size.0, marker::SIZE.0)
     }
 
-    fn screen(&self) -> Screen {
+    fn screen(&self) -> ScanOutTiming {
         let size = (self.output.width.max(1) as usize, self.output.height.max(1) as usize);
-        Screen { size, interval: Span::from_millihertz(self.output.refresh.fastest()) }
+        ScanOutTiming { size, interval: Span::from_millihertz(self.output.refresh.fastest()) }
     }
 
-    fn arguments(&self, run: &Run<'_>) -> Vec<OsString> {
+    fn arguments(&self, run: &InkRunSpec<'_>) -> Vec<OsString> {
         let pairs = [
             ("--input", run.input.spec.clone()),
             ("--cost", run.cost.to_string()),
             ("--prediction", run.prediction.to_string()),
             ("--duration", self.duration.to_string()),
             ("--seed", self.seed.to_string()),
-            ("--way", run.mode.way().word().to_owned()),
+            ("--way", run.mode.way().option_value().to_owned()),
         ];
         let size = ["--size".to_owned(), self.output.width.to_string(), self.output.height.to_string()];
         pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]).chain(size).map(OsString::from).collect()
     }
 }
 
-impl Run<'_> {
+impl InkRunSpec<'_> {
     /// The session's configuration, or why this mode cannot be measured.
     fn config(&self) -> Result<&'static str, &'static str> {
-        if self.mode == Mode::Follower && self.input.device() != Device::Pointer {
+        if self.mode == InkMode::Follower && self.input.device() != HandDevice::Pointer {
             return Err("pointers alone are followed");
         }
         Ok(self.mode.config())
@@ -293,8 +300,8 @@ pub fn table(runs: &[InkRun]) -> String {
             text,
             "{title}: event→row {}{more}, age {}; missed {:.2}, dropped {:.2}, torn {}, backwards {}, unproven {}, error {}, beyond {}, \
              {:.2} renders a frame, cpu {:.2} ms, client {:.2} ms, noise {:.2} ms, {} reports",
-            in_a_row(run.event_to_row_ms),
-            in_a_row(run.age_ms),
+            format_quantiles(run.event_to_row_ms),
+            format_quantiles(run.age_ms),
             run.missed * 100.0,
             run.dropped * 100.0,
             run.torn,
@@ -309,14 +316,14 @@ pub fn table(runs: &[InkRun]) -> String {
             run.events,
         );
         for row in &run.rows {
-            let (events, ages) = (in_a_row(row.event_to_row_ms), in_a_row(row.age_ms));
+            let (events, ages) = (format_quantiles(row.event_to_row_ms), format_quantiles(row.age_ms));
             let _ = writeln!(text, "    {:<6} event→row {events:<16} age {ages}", row.rows);
         }
     }
     text
 }
 
-fn pixels(pixels: Option<Pixels>) -> String {
+fn pixels(pixels: Option<PixelQuantiles>) -> String {
     pixels.map_or_else(|| "-".to_owned(), |of| format!("{:.1}/{:.1}/{:.1}", of.p50, of.p95, of.p99))
 }
 
@@ -329,22 +336,24 @@ mod tests {
     use crate::statistics::Quantiles;
 
     #[derive(clap::Parser)]
-    struct Line {
+    struct InkCommandLine {
         #[command(flatten)]
         options: InkOptions,
     }
 
     #[derive(clap::Parser)]
-    struct Client {
+    struct InkSheetArgs {
         #[command(flatten)]
         options: SheetOptions,
     }
 
     #[test]
-    fn the_baseline_comes_first_and_what_cannot_be_measured_is_said_once() {
-        let options =
-            Line::try_parse_from(["bench", "--cost", "flat:2"]).map_err(|error| error.to_string()).unwrap().options;
-        let titles: Vec<String> = options.runs().iter().map(Run::title).collect();
+    fn the_baseline_runs_first_and_unavailable_modes_are_listed_once() {
+        let options = InkCommandLine::try_parse_from(["bench", "--cost", "flat:2"])
+            .map_err(|error| error.to_string())
+            .unwrap()
+            .options;
+        let titles: Vec<String> = options.runs().iter().map(InkRunSpec::title).collect();
         assert_eq!(titles[0], "legacy, hand, flat:2, predicted by 0 ms");
         assert_eq!(titles[3], "just-in-time, hand, flat:2, predicted by 16 ms");
         assert_eq!(titles.len(), 4 * 2 + 2);
@@ -354,16 +363,16 @@ mod tests {
     #[test]
     fn the_client_understands_its_arguments() {
         let line = ["bench", "--prediction", "8.5", "--duration", "3", "--output", "800x600@75"];
-        let options = Line::try_parse_from(line).map_err(|error| error.to_string()).unwrap().options;
+        let options = InkCommandLine::try_parse_from(line).map_err(|error| error.to_string()).unwrap().options;
         let arguments = std::iter::once("sheet".into()).chain(options.arguments(&options.runs()[0]));
-        let sheet = Client::try_parse_from(arguments).map_err(|error| error.to_string()).unwrap().options;
-        assert_eq!(sheet.way, Way::Frames);
+        let sheet = InkSheetArgs::try_parse_from(arguments).map_err(|error| error.to_string()).unwrap().options;
+        assert_eq!(sheet.way, InkMethod::Frames);
         assert_eq!((sheet.prediction, sheet.duration, &sheet.size[..]), (8.5, 3.0, &[800, 600][..]));
         assert_eq!(options.screen().interval, Span::from_millihertz(75_000));
     }
 
     #[test]
-    fn the_json_has_the_promised_keys_and_the_table_says_what_is_unavailable() {
+    fn the_json_has_the_documented_keys_and_the_table_names_unavailable_modes() {
         let mut report = InkReport::default();
         let event_to_row_ms = Some(Quantiles { p50: 20.5, p99: 30.0, max: 31.0 });
         let run = InkRun { input: HAND.into(), cost: "flat:2".into(), event_to_row_ms, ..InkRun::default() };

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::film::View;
-use super::hand::Sent;
+use super::hand::SentReport;
 use super::marker;
-use super::sheet::{Drawn, SheetReport};
+use super::recorded_images::RecordedView;
+use super::sheet::{DrawnInkFrame, SheetReport};
 use crate::statistics::Quantiles;
 use upbeat_timing::time::{Instant, Span};
 
@@ -18,26 +18,26 @@ const LINES_SEEN: (i64, i64) = (24, 25);
 
 /// Median, percentiles and maximum, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pixels {
+pub struct PixelQuantiles {
     pub p50: f64,
     pub p95: f64,
     pub p99: f64,
     pub max: f64,
 }
 
-impl Pixels {
+impl PixelQuantiles {
     /// Quantiles by nearest rank; `None` without values.
     pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let max = *values.last()?;
         let rank = |percent: usize| values[(percent * values.len()).div_ceil(100).max(1) - 1];
-        Some(Pixels { p50: rank(50), p95: rank(95), p99: rank(99), max })
+        Some(PixelQuantiles { p50: rank(50), p95: rank(95), p99: rank(99), max })
     }
 }
 
 /// Figures of a third of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct ScreenThirdFigures {
     /// `top`, `middle` or `bottom`.
     pub rows: String,
     /// From each report to the light of its row in the first image with it.
@@ -71,7 +71,7 @@ pub struct InkRun {
     /// Age of the newest report in an image, when its row is lit for the first time.
     pub age_ms: Option<Quantiles>,
     /// The figures for each third of the screen.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ScreenThirdFigures>,
     /// The share of refreshes that showed nothing new while the hand moved.
     pub missed: f64,
     /// The share of frames that were never shown.
@@ -84,9 +84,9 @@ pub struct InkRun {
     #[serde(default)]
     pub backwards: usize,
     /// Distance of the dot from the hand at the light of the dot's row.
-    pub position_error_px: Option<Pixels>,
+    pub position_error_px: Option<PixelQuantiles>,
     /// How far a predicted dot lies beyond the hand; 0 where it falls short.
-    pub overshoot_px: Option<Pixels>,
+    pub overshoot_px: Option<PixelQuantiles>,
     /// The share of frames that were drawn with a prediction.
     pub predicted: f64,
     /// Drawn frames for each shown frame.
@@ -101,12 +101,12 @@ pub struct InkRun {
 
 /// Scan-out timing of the screen.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Screen {
+pub(super) struct ScanOutTiming {
     pub size: (usize, usize),
     pub interval: Span,
 }
 
-impl Screen {
+impl ScanOutTiming {
     /// When the beam lights `row` in the refresh that begins at `present`.
     fn light(&self, present: Instant, row: f64) -> Instant {
         let row = row.clamp(0.0, self.size.1 as f64) as i64;
@@ -116,7 +116,7 @@ impl Screen {
 
     /// The middle row of the marker for a hand at `at`.
     fn row(&self, at: (f64, f64)) -> f64 {
-        (marker::place(at, self.size).1 + marker::SIZE.1 / 2) as f64
+        (marker::code_position(at, self.size).1 + marker::SIZE.1 / 2) as f64
     }
 
     /// The third of the screen that contains `row`, from 0.
@@ -127,18 +127,19 @@ impl Screen {
 
 /// A recorded image together with the frame in it.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    view: View,
-    drawn: Drawn,
+struct IdentifiedFrame {
+    view: RecordedView,
+    drawn: DrawnInkFrame,
     /// Light of the marker's row.
     light: Instant,
 }
 
 /// Computes the figures of a run.
-pub(super) fn count(report: &SheetReport, views: &[View], screen: Screen) -> InkRun {
+pub(super) fn count(report: &SheetReport, views: &[RecordedView], screen: ScanOutTiming) -> InkRun {
     let (Some(first), Some(last)) = (report.sent.first(), report.sent.last()) else { return InkRun::default() };
-    let during: Vec<View> = views.iter().copied().filter(|view| view.until > first.at && view.at < last.at).collect();
-    let seen = seen(report, &during, screen);
+    let during: Vec<RecordedView> =
+        views.iter().copied().filter(|view| view.until > first.at && view.at < last.at).collect();
+    let seen = identify_frames(report, &during, screen);
     let (mut rows, mut all) = (<[(Vec<Span>, Vec<Span>); 3]>::default(), (Vec::new(), Vec::new()));
     let mut to_line_0 = Vec::new();
     for (third, latency, way) in latencies(&report.sent, &seen, screen) {
@@ -167,7 +168,7 @@ pub(super) fn count(report: &SheetReport, views: &[View], screen: Screen) -> Ink
         rows: ["top", "middle", "bottom"]
             .into_iter()
             .zip(rows)
-            .map(|(name, (events, ages))| Row {
+            .map(|(name, (events, ages))| ScreenThirdFigures {
                 rows: name.to_owned(),
                 event_to_row_ms: Quantiles::of(events),
                 age_ms: Quantiles::of(ages),
@@ -178,8 +179,8 @@ pub(super) fn count(report: &SheetReport, views: &[View], screen: Screen) -> Ink
         torn: during.iter().filter(|view| view.torn).count(),
         unproven: during.iter().map(|view| view.missing).sum(),
         backwards: seen.windows(2).filter(|pair| pair[1].drawn.event < pair[0].drawn.event).count(),
-        position_error_px: Pixels::of(errors),
-        overshoot_px: Pixels::of(overshoots),
+        position_error_px: PixelQuantiles::of(errors),
+        overshoot_px: PixelQuantiles::of(overshoots),
         predicted: predicted as f64 / report.frames.len().max(1) as f64,
         renders_per_shown: rendered / shown,
         compositor_cpu_ms_per_frame: report.compositor_cpu_ms.map(|used| used / shown),
@@ -189,30 +190,30 @@ pub(super) fn count(report: &SheetReport, views: &[View], screen: Screen) -> Ink
     }
 }
 
-fn seen(report: &SheetReport, views: &[View], screen: Screen) -> Vec<Seen> {
-    let of = |view: &View| {
+fn identify_frames(report: &SheetReport, views: &[RecordedView], screen: ScanOutTiming) -> Vec<IdentifiedFrame> {
+    let of = |view: &RecordedView| {
         let code = view.code?;
         let drawn = *report.frames.get(code.frame.checked_sub(1)? as usize)?;
         let light = screen.light(view.at, screen.row((drawn.x, drawn.y)));
-        Some(Seen { view: *view, drawn, light })
+        Some(IdentifiedFrame { view: *view, drawn, light })
     };
     views.iter().filter_map(of).collect()
 }
 
-fn distinct(seen: &[Seen]) -> usize {
+fn distinct(seen: &[IdentifiedFrame]) -> usize {
     seen.iter().zip(seen.iter().skip(1)).filter(|(one, next)| one.drawn.frame != next.drawn.frame).count()
         + usize::from(!seen.is_empty())
 }
 
 /// Number of refreshes that a view lasts, at least one.
-fn refreshes(view: View, interval: Span) -> i64 {
+fn refreshes(view: RecordedView, interval: Span) -> i64 {
     let interval = interval.as_nanos().max(1);
     (((view.until - view.at).as_nanos() + interval / 2) / interval).max(1)
 }
 
 /// For each report: the third of the screen, the time to its light, and the beam's time from the top to its row. Left
 /// out: reports whose first image may be missing from the recording.
-fn latencies(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span, Span)> {
+fn latencies(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) -> Vec<(usize, Span, Span)> {
     let mut pictures = seen.iter().peekable();
     let mut latencies = Vec::new();
     for (index, report) in sent.iter().enumerate() {
@@ -228,7 +229,7 @@ fn latencies(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span, 
 }
 
 /// Third of the screen and age of the newest report, for each image with a new report.
-fn ages(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span)> {
+fn ages(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) -> Vec<(usize, Span)> {
     let mut known = 0;
     let mut ages = Vec::new();
     for picture in seen {
@@ -245,11 +246,11 @@ fn ages(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span)> {
 }
 
 /// Distances of the dots from the hand at their first light, and how far they lie beyond the hand.
-fn errors(sent: &[Sent], seen: &[Seen], screen: Screen) -> (Vec<f64>, Vec<f64>) {
+fn errors(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) -> (Vec<f64>, Vec<f64>) {
     let (mut errors, mut overshoots) = (Vec::new(), Vec::new());
     let mut before = 0;
     for picture in seen {
-        let Drawn { frame, event, x, y, .. } = picture.drawn;
+        let DrawnInkFrame { frame, event, x, y, .. } = picture.drawn;
         if std::mem::replace(&mut before, frame) == frame || event == 0 {
             continue;
         }
@@ -265,7 +266,7 @@ fn errors(sent: &[Sent], seen: &[Seen], screen: Screen) -> (Vec<f64>, Vec<f64>) 
 }
 
 /// The hand's position at `at`, between two reports of a stroke.
-fn position(sent: &[Sent], at: Instant) -> Option<(f64, f64)> {
+fn position(sent: &[SentReport], at: Instant) -> Option<(f64, f64)> {
     let next = sent.partition_point(|sent| sent.at < at);
     let (before, after) = (sent.get(next.checked_sub(1)?)?, sent.get(next)?);
     let length = after.at - before.at;
@@ -279,33 +280,33 @@ fn position(sent: &[Sent], at: Instant) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block_code::Code;
+    use crate::block_code::BlockCode;
 
-    const SCREEN: Screen = Screen { size: (400, 300), interval: Span::from_millis(10) };
+    const SCREEN: ScanOutTiming = ScanOutTiming { size: (400, 300), interval: Span::from_millis(10) };
 
     fn at(millis: i64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     /// A hand that moves right by a pixel a millisecond. Each frame contains the newest report 5 ms before its light.
-    fn report(rows: f64, ahead: f64) -> (SheetReport, Vec<View>) {
-        let sent: Vec<Sent> = (0..100)
-            .map(|index| Sent { at: at(100 + index), x: 50.0 + index as f64, y: rows, begins: index == 0 })
+    fn report(rows: f64, ahead: f64) -> (SheetReport, Vec<RecordedView>) {
+        let sent: Vec<SentReport> = (0..100)
+            .map(|index| SentReport { at: at(100 + index), x: 50.0 + index as f64, y: rows, begins: index == 0 })
             .collect();
         let (mut frames, mut views) = (Vec::new(), Vec::new());
         for frame in 1..=9_u32 {
             let present = 100 + 10 * i64::from(frame);
             let event = present - 100 - 5 + 1;
             let x = 50.0 + event as f64 - 1.0 + ahead;
-            frames.push(Drawn { frame, event: event as u32, x, y: rows, predicted: ahead > 0.0 });
-            let code = Some(Code { frame, event: event as u32 });
-            views.push(View { at: at(present), until: at(present + 10), code, torn: false, missing: 0 });
+            frames.push(DrawnInkFrame { frame, event: event as u32, x, y: rows, predicted: ahead > 0.0 });
+            let code = Some(BlockCode { frame, event: event as u32 });
+            views.push(RecordedView { at: at(present), until: at(present + 10), code, torn: false, missing: 0 });
         }
         (SheetReport { sent, frames, ..SheetReport::default() }, views)
     }
 
     #[test]
-    fn rows_are_lit_one_after_another_and_what_is_lower_is_older() {
+    fn lower_rows_are_lit_later_and_their_ink_is_older() {
         for (y, third, lines) in [(10.0, 0, 33.0), (130.0, 1, 153.0), (240.0, 2, 263.0)] {
             let (report, views) = report(y, 0.0);
             let run = count(&report, &views, SCREEN);
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dot_is_off_by_the_way_that_the_hand_goes_until_it_is_lit() {
+    fn position_error_is_the_hand_movement_until_light() {
         let (report_without, views) = report(130.0, 0.0);
         let without = count(&report_without, &views, SCREEN).position_error_px.unwrap();
         assert!((without.p50 - (5.0 + 9.6 * 130.0 / 300.0)).abs() < 0.1, "{without:?}");
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_knows_less_than_the_one_before_goes_backwards() {
+    fn an_image_with_fewer_reports_than_before_goes_backwards() {
         let (report, mut views) = report(130.0, 0.0);
         assert_eq!(count(&report, &views, SCREEN).backwards, 0);
         let (older, newer) = (views[3].code, views[4].code);
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refresh_without_a_new_frame_is_missed_and_a_frame_that_is_not_seen_was_dropped() {
+    fn a_refresh_without_a_new_frame_is_missed_and_an_unseen_frame_is_dropped() {
         let (report, mut views) = report(130.0, 0.0);
         views.remove(4);
         views[3].until = at(160);

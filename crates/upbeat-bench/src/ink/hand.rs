@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use wayland_client::protocol::wl_pointer::ButtonState;
 
-use super::path::{Device, Report};
-use crate::client::Pointer;
+use super::hand_path::{HandDevice, HandReport};
+use crate::client::VirtualPointerClient;
 use upbeat_record::ipc;
 use upbeat_record::ipc::message::Request;
 use upbeat_record::ipc::message::input::InputEvent;
@@ -21,7 +21,7 @@ const REST: Span = Span::from_millis(100);
 
 /// A report that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct SentReport {
     /// When it was sent.
     pub at: Instant,
     pub x: f64,
@@ -31,48 +31,48 @@ pub struct Sent {
 }
 
 /// All reports that were sent; report number n is the nth.
-pub(super) type Log = Arc<Mutex<Vec<Sent>>>;
+pub(super) type ReportLog = Arc<Mutex<Vec<SentReport>>>;
 
 /// Handle of the thread.
 #[derive(Debug)]
-pub(super) struct Hand {
-    pub(super) log: Log,
+pub(super) struct HandThread {
+    pub(super) log: ReportLog,
     thread: JoinHandle<()>,
 }
 
 /// The device that is played.
-enum Mover {
-    Pointer(Box<Pointer>),
-    Injector(Device, ipc::Client),
+enum HandInjector {
+    Pointer(Box<VirtualPointerClient>),
+    Injector(HandDevice, ipc::IpcClient),
 }
 
-impl Hand {
+impl HandThread {
     /// Starts to play; `None` if the compositor has no such device.
-    pub(super) fn start(device: Device, reports: Vec<Report>) -> Option<Hand> {
+    pub(super) fn start(device: HandDevice, reports: Vec<HandReport>) -> Option<HandThread> {
         let mut mover = match device {
-            Device::Pointer => Mover::Pointer(Box::new(Pointer::connect()?)),
-            Device::Finger | Device::Pen => {
+            HandDevice::Pointer => HandInjector::Pointer(Box::new(VirtualPointerClient::connect()?)),
+            HandDevice::Finger | HandDevice::Pen => {
                 let path = ipc::find_socket(|name| std::env::var_os(name)).ok()?;
-                Mover::Injector(device, ipc::Client::connect(&path).ok()?)
+                HandInjector::Injector(device, ipc::IpcClient::connect(&path).ok()?)
             }
         };
-        let log = Log::default();
+        let log = ReportLog::default();
         let sent = Arc::clone(&log);
         let play = move || {
             let began = MonotonicClock.now();
             for report in reports {
                 sleep_until(began + report.at);
                 let at = MonotonicClock.now();
-                let Report { x, y, begins, .. } = report;
-                sent.lock().unwrap_or_else(PoisonError::into_inner).push(Sent { at, x, y, begins });
-                if mover.tell(report).is_none() {
+                let HandReport { x, y, begins, .. } = report;
+                sent.lock().unwrap_or_else(PoisonError::into_inner).push(SentReport { at, x, y, begins });
+                if mover.send_report(report).is_none() {
                     return;
                 }
             }
             sleep_until(MonotonicClock.now() + REST);
         };
         let thread = std::thread::Builder::new().name("hand".into()).spawn(play).ok()?;
-        Some(Hand { log, thread })
+        Some(HandThread { log, thread })
     }
 
     /// Whether all reports were sent.
@@ -81,13 +81,13 @@ impl Hand {
     }
 }
 
-impl Mover {
+impl HandInjector {
     /// Sends a report; `None` if the connection is lost.
-    fn tell(&mut self, report: Report) -> Option<()> {
-        let Report { x, y, begins, ends, .. } = report;
+    fn send_report(&mut self, report: HandReport) -> Option<()> {
+        let HandReport { x, y, begins, ends, .. } = report;
         match self {
-            Mover::Pointer(pointer) => {
-                let button = |pointer: &mut Pointer, state| pointer.button(state).then_some(());
+            HandInjector::Pointer(pointer) => {
+                let button = |pointer: &mut VirtualPointerClient, state| pointer.button(state).then_some(());
                 pointer.move_to(x, y).then_some(())?;
                 if begins {
                     button(pointer, ButtonState::Pressed)?;
@@ -97,16 +97,16 @@ impl Mover {
                 }
                 Some(())
             }
-            Mover::Injector(device, client) => {
+            HandInjector::Injector(device, client) => {
                 let events = events(*device, (x, y), begins, ends);
-                client.ask(Request::Input { events }).ok().map(|_| ())
+                client.request(Request::Input { events }).ok().map(|_| ())
             }
         }
     }
 }
 
-fn events(device: Device, (x, y): (f64, f64), begins: bool, ends: bool) -> Vec<InputEvent> {
-    let pen = device == Device::Pen;
+fn events(device: HandDevice, (x, y): (f64, f64), begins: bool, ends: bool) -> Vec<InputEvent> {
+    let pen = device == HandDevice::Pen;
     let mut events = Vec::new();
     match (begins, pen) {
         (true, true) => {

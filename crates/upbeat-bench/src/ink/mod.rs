@@ -36,19 +36,19 @@
 //! | `figures` | figures from reports and images (pure) |
 //! | `driver` | the runs, each in a session of its own |
 
-mod ahead;
+mod beam_timing;
 mod dispatch;
 mod driver;
 mod figures;
-mod film;
-mod followed;
-mod front;
+mod follower;
+mod front_buffer_ink;
 mod hand;
+mod hand_path;
 mod marker;
-mod path;
+mod recorded_images;
 mod sheet;
 mod targets;
 
-pub use driver::{InkOptions, InkReport, Mode, table};
-pub use figures::{InkRun, Pixels};
+pub use driver::{InkMode, InkOptions, InkReport, table};
+pub use figures::{InkRun, PixelQuantiles};
 pub use sheet::{SheetError, SheetOptions, SheetReport, run};

@@ -13,16 +13,16 @@ use wayland_client::{Connection, EventQueue, QueueHandle};
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
 use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
-use super::front::Front;
-use super::hand::{Hand, Log, Sent};
-use super::marker::{self, Bounds};
-use super::path::Input;
-use super::targets::Targets;
-use crate::block_code::Code;
-use crate::client::buffers::{Buffers, Making};
-use crate::client::fill_up;
-use crate::load::{Costs, Load};
-use crate::process::{Usage, peer_of};
+use super::beam_timing::FrontBufferState;
+use super::hand::{HandThread, ReportLog, SentReport};
+use super::hand_path::HandPath;
+use super::marker::{self, MarkerBounds};
+use super::targets::TargetRequests;
+use crate::block_code::BlockCode;
+use crate::client::buffers::{BufferAllocation, ClientBuffers};
+use crate::client::burn_rest;
+use crate::load::{ClientCosts, ClientLoad};
+use crate::process::{ProcessUsage, peer_pid};
 use crate::sentinel::Sentinel;
 use crate::wait::wait;
 use upbeat_client::protocol::predicted_input::upbeat_predicted_input_manager_v1::UpbeatPredictedInputManagerV1;
@@ -43,7 +43,7 @@ const SAME: f64 = 1.0 / 128.0;
 
 /// How the client brings its ink to the screen
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Way {
+pub enum InkMethod {
     /// A frame for each callback
     #[default]
     Frames,
@@ -55,14 +55,14 @@ pub enum Way {
     FrontBuffer,
 }
 
-impl Way {
+impl InkMethod {
     /// Its name on the command line.
-    pub(super) const fn word(self) -> &'static str {
+    pub(super) const fn option_value(self) -> &'static str {
         match self {
-            Way::Frames => "frames",
-            Way::TwoShot => "two-shot",
-            Way::Follower => "follower",
-            Way::FrontBuffer => "front-buffer",
+            InkMethod::Frames => "frames",
+            InkMethod::TwoShot => "two-shot",
+            InkMethod::Follower => "follower",
+            InkMethod::FrontBuffer => "front-buffer",
         }
     }
 }
@@ -72,10 +72,10 @@ impl Way {
 pub struct SheetOptions {
     /// `hand`, `column`, or a recording with the columns t_us,x,y,state
     #[arg(long, value_name = "INPUT")]
-    pub input: Input,
+    pub input: HandPath,
     /// Cost of a frame
     #[arg(long, value_name = "LOAD", default_value = "flat")]
-    pub cost: Load,
+    pub cost: ClientLoad,
     /// How far ahead of its last report the hand is drawn, in milliseconds; 0: at its last report
     #[arg(long, value_name = "MS", default_value_t = 0.0)]
     pub prediction: f64,
@@ -84,7 +84,7 @@ pub struct SheetOptions {
     pub size: Vec<u32>,
     /// How the ink comes to the screen
     #[arg(long, value_enum, value_name = "WAY", default_value_t)]
-    pub way: Way,
+    pub way: InkMethod,
     /// How long to draw, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub duration: f64,
@@ -95,7 +95,7 @@ pub struct SheetOptions {
 
 /// A frame that was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Drawn {
+pub struct DrawnInkFrame {
     /// Its number, as in its marker, from one.
     pub frame: u32,
     /// The newest report in it; 0 before the first.
@@ -111,9 +111,9 @@ pub struct Drawn {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SheetReport {
     /// All reports of the hand, in order.
-    pub sent: Vec<Sent>,
+    pub sent: Vec<SentReport>,
     /// All drawn frames, in order.
-    pub frames: Vec<Drawn>,
+    pub frames: Vec<DrawnInkFrame>,
     /// CPU time of the compositor while the hand moved.
     pub compositor_cpu_ms: Option<f64>,
     /// CPU time of the client while the hand moved.
@@ -150,35 +150,39 @@ pub enum SheetError {
 }
 
 /// State of the client. `dispatch` updates it from events; [`run`] acts.
-pub(super) struct Sheet {
+pub(super) struct InkClient {
     pub(super) surface: WlSurface,
     pub(super) size: (usize, usize),
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ClientBuffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
     /// A frame callback or a target has arrived, and no frame was drawn since.
-    pub(super) called: bool,
+    pub(super) callback_done: bool,
     pub(super) tablets: Option<ZwpTabletManagerV2>,
     pub(super) pointer: Option<WlPointer>,
-    way: Way,
-    pub(super) targets: Option<Targets>,
+    way: InkMethod,
+    pub(super) targets: Option<TargetRequests>,
     /// The client draws no more frames.
-    rests: bool,
-    pub(super) front: Option<Front>,
-    log: Option<Log>,
+    has_stopped: bool,
+    pub(super) front: Option<FrontBufferState>,
+    log: Option<ReportLog>,
     /// Number of the newest report that has arrived.
     pub(super) event: u32,
     /// Position of that report.
     pub(super) newest: (f64, f64),
     /// Predicted position at the light of the next frame.
     pub(super) predicted: Option<(f64, f64)>,
-    pub(super) costs: Costs,
-    pub(super) frames: Vec<Drawn>,
-    pub(super) painted: Option<Bounds>,
+    pub(super) costs: ClientCosts,
+    pub(super) frames: Vec<DrawnInkFrame>,
+    pub(super) painted: Option<MarkerBounds>,
 }
 
-impl Sheet {
-    fn open(options: &SheetOptions, globals: &GlobalList, handle: &QueueHandle<Sheet>) -> Result<Sheet, SheetError> {
+impl InkClient {
+    fn open(
+        options: &SheetOptions,
+        globals: &GlobalList,
+        handle: &QueueHandle<InkClient>,
+    ) -> Result<InkClient, SheetError> {
         let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
         let shm: WlShm = globals.bind(handle, 1..=1, ())?;
         let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
@@ -194,22 +198,24 @@ impl Sheet {
             let object = manager.get_predicted_input(&surface, handle, ());
             object.set_horizon((options.prediction * 1e6) as u32);
         }
-        let targets = (options.way == Way::TwoShot).then(|| Targets::ask(globals, &surface, handle)).transpose()?;
+        let targets =
+            (options.way == InkMethod::TwoShot).then(|| TargetRequests::ask(globals, &surface, handle)).transpose()?;
         surface.commit();
         let size = (options.size[0] as usize, options.size[1] as usize);
-        let buffers = Buffers::new(&shm, size, (BUFFERS, Making::AtOnce), handle).map_err(io::Error::from)?;
-        Ok(Sheet {
+        let buffers =
+            ClientBuffers::new(&shm, size, (BUFFERS, BufferAllocation::AtOnce), handle).map_err(io::Error::from)?;
+        Ok(InkClient {
             surface,
             size,
             buffers,
             configured: false,
             closed: false,
-            called: targets.is_none(),
+            callback_done: targets.is_none(),
             tablets,
             pointer: None,
             way: options.way,
             targets,
-            rests: false,
+            has_stopped: false,
             front: None,
             log: None,
             event: 0,
@@ -222,11 +228,11 @@ impl Sheet {
     }
 
     /// Handles a new position of the device; the position identifies the report.
-    pub(super) fn felt(&mut self, x: f64, y: f64) {
+    pub(super) fn handle_position(&mut self, x: f64, y: f64) {
         self.newest = (x, y);
         let Some(log) = &self.log else { return };
         let log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_there = |sent: &Sent| (sent.x - x).abs() < SAME && (sent.y - y).abs() < SAME;
+        let is_there = |sent: &SentReport| (sent.x - x).abs() < SAME && (sent.y - y).abs() < SAME;
         let known = self.event as usize;
         if known > 0 && log.get(known - 1).is_some_and(is_there) {
             return;
@@ -237,13 +243,13 @@ impl Sheet {
     }
 
     /// Draws after a callback if a buffer is free, then waits for events.
-    fn turn(&mut self, queue: &mut EventQueue<Sheet>) -> Result<(), SheetError> {
+    fn draw_and_wait(&mut self, queue: &mut EventQueue<InkClient>) -> Result<(), SheetError> {
         if self.front.is_some() {
-            return self.write_ahead(queue);
+            return self.write_ahead_of_beam(queue);
         }
-        if self.called
-            && !self.rests
-            && let Some(buffer) = self.buffers.free()
+        if self.callback_done
+            && !self.has_stopped
+            && let Some(buffer) = self.buffers.free_index()
         {
             self.draw(buffer, &queue.handle());
         }
@@ -251,25 +257,25 @@ impl Sheet {
         wait(queue, self, Some(MonotonicClock.now() + LAST_LIGHT))
     }
 
-    fn draw(&mut self, buffer: usize, handle: &QueueHandle<Sheet>) {
-        self.called = false;
+    fn draw(&mut self, buffer: usize, handle: &QueueHandle<InkClient>) {
+        self.callback_done = false;
         let predicted = self.predicted.take();
         let at = predicted.unwrap_or(self.newest);
         let frame = self.frames.len() as u32 + 1;
-        let code = Code { frame, event: self.event };
-        self.frames.push(Drawn { frame, event: self.event, x: at.0, y: at.1, predicted: predicted.is_some() });
+        let code = BlockCode { frame, event: self.event };
+        self.frames.push(DrawnInkFrame { frame, event: self.event, x: at.0, y: at.1, predicted: predicted.is_some() });
         let (cost, size) = (self.costs.next_cost(), self.size);
         let mut painted = None;
-        fill_up(cost, || {
-            painted = self.buffers.picture(buffer).and_then(|pixels| match self.way {
-                Way::Frames | Way::TwoShot => Some(marker::draw(pixels, size, at, code)),
-                Way::Follower | Way::FrontBuffer => {
+        burn_rest(cost, || {
+            painted = self.buffers.pixels_mut(buffer).and_then(|pixels| match self.way {
+                InkMethod::Frames | InkMethod::TwoShot => Some(marker::draw(pixels, size, at, code)),
+                InkMethod::Follower | InkMethod::FrontBuffer => {
                     marker::clear(pixels);
                     None
                 }
             });
         });
-        self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
+        self.surface.attach(Some(self.buffers.hold(buffer)), 0, 0);
         let before = std::mem::replace(&mut self.painted, painted);
         match before.zip(painted) {
             Some((a, b)) => {
@@ -296,43 +302,43 @@ impl Sheet {
 /// If there is no compositor, or it lacks a protocol, or the connection breaks.
 pub fn run(options: &SheetOptions) -> Result<SheetReport, SheetError> {
     let connection = Connection::connect_to_env()?;
-    let (globals, mut queue) = registry_queue_init::<Sheet>(&connection)?;
-    let mut sheet = Sheet::open(options, &globals, &queue.handle())?;
+    let (globals, mut queue) = registry_queue_init::<InkClient>(&connection)?;
+    let mut sheet = InkClient::open(options, &globals, &queue.handle())?;
     let sentinel = Sentinel::start();
     let limit = MonotonicClock.now() + PATIENCE;
     while !sheet.configured {
         queue.blocking_dispatch(&mut sheet)?;
     }
     while (sheet.frames.len() as u32) < WARM_UP {
-        sheet.turn(&mut queue)?;
+        sheet.draw_and_wait(&mut queue)?;
         if sheet.closed || MonotonicClock.now() > limit {
             return Err(SheetError::NotShown);
         }
     }
     let followed = match options.way {
-        Way::Frames | Way::TwoShot | Way::FrontBuffer => None,
-        Way::Follower => Some(sheet.follow(&globals, &queue.handle())?),
+        InkMethod::Frames | InkMethod::TwoShot | InkMethod::FrontBuffer => None,
+        InkMethod::Follower => Some(sheet.follow(&globals, &queue.handle())?),
     };
-    sheet.rests = followed.is_some();
-    if options.way == Way::FrontBuffer {
-        sheet.share(&globals, &queue)?;
+    sheet.has_stopped = followed.is_some();
+    if options.way == InkMethod::FrontBuffer {
+        sheet.share_front_buffer(&globals, &queue)?;
     }
-    let pid = peer_of(connection.backend().poll_fd()).ok();
-    let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
+    let pid = peer_pid(connection.backend().poll_fd()).ok();
+    let usage = |pid: Option<u32>| pid.and_then(|pid| ProcessUsage::of(pid).ok());
     let usages = || [usage(pid), usage(Some(std::process::id()))];
     let before = usages();
     sentinel.begin();
     let size = (f64::from(options.size[0]), f64::from(options.size[1]));
     let reports = options.input.reports(size, Span::from_millis_f64(options.duration * 1e3));
-    let hand = Hand::start(options.input.device(), reports).ok_or(SheetError::NoDevice)?;
+    let hand = HandThread::start(options.input.device(), reports).ok_or(SheetError::NoDevice)?;
     sheet.log = Some(hand.log.clone());
     while !hand.is_done() && !sheet.closed {
-        sheet.turn(&mut queue)?;
+        sheet.draw_and_wait(&mut queue)?;
     }
     let (after, noise) = (usages(), sentinel.stop());
     let end = MonotonicClock.now() + LAST_LIGHT;
     while MonotonicClock.now() < end && !sheet.closed {
-        sheet.turn(&mut queue)?;
+        sheet.draw_and_wait(&mut queue)?;
     }
     let sent = hand.log.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let [compositor_cpu_ms, client_cpu_ms] = std::array::from_fn(|side| {

@@ -12,19 +12,19 @@ const SECOND_SHOT: u32 = 2;
 
 /// The frame-pacing object, and the target of the next frame.
 #[derive(Debug)]
-pub(super) struct Targets {
+pub(super) struct TargetRequests {
     object: UpbeatFramePacingV1,
     /// Id of the newest target: high and low half.
     pub(super) newest: (u32, u32),
 }
 
-impl Targets {
+impl TargetRequests {
     /// Requests the first target.
     pub(super) fn ask<D>(
         globals: &GlobalList,
         surface: &WlSurface,
         handle: &QueueHandle<D>,
-    ) -> Result<Targets, BindError>
+    ) -> Result<TargetRequests, BindError>
     where
         D: Dispatch<UpbeatFramePacingManagerV1, ()> + Dispatch<UpbeatFramePacingV1, ()> + 'static,
     {
@@ -33,7 +33,7 @@ impl Targets {
         object.set_pacing(Pacing::JustInTime);
         object.set_options(Wish::SecondShot);
         object.request_target();
-        Ok(Targets { object, newest: (0, 0) })
+        Ok(TargetRequests { object, newest: (0, 0) })
     }
 
     /// Binds the next commit to the newest target.

@@ -13,19 +13,19 @@ use wayland_client::protocol::{
 };
 use wayland_client::{WEnum, delegate_noop};
 
-use super::player::Player;
-use crate::hear::{hear, hear_session, hear_window};
+use super::player::InterruptClient;
+use crate::dispatch_macros::{answer_pings, impl_dispatch, track_window};
 
-hear_session!(Player);
-hear_window!(Player);
+answer_pings!(InterruptClient);
+track_window!(InterruptClient);
 
-hear!(Player: WlBuffer, usize, |player, _, event, index, _| {
+impl_dispatch!(InterruptClient: WlBuffer, usize, |player, _, event, index, _| {
     if let wl_buffer::Event::Release = event {
-        player.buffers.released(*index);
+        player.buffers.handle_release(*index);
     }
 });
 
-hear!(Player: WlSeat, (), |_, seat, event, _, handle| {
+impl_dispatch!(InterruptClient: WlSeat, (), |_, seat, event, _, handle| {
     if let wl_seat::Event::Capabilities { capabilities: WEnum::Value(can) } = event {
         if can.contains(wl_seat::Capability::Keyboard) {
             seat.get_keyboard(handle, ());
@@ -39,25 +39,25 @@ hear!(Player: WlSeat, (), |_, seat, event, _, handle| {
     }
 });
 
-hear!(Player: WlKeyboard, (), |player, _, event, _, _| {
+impl_dispatch!(InterruptClient: WlKeyboard, (), |player, _, event, _, _| {
     if let wl_keyboard::Event::Key { state: WEnum::Value(wl_keyboard::KeyState::Pressed), .. } = event {
-        player.heard += 1;
+        player.arrived += 1;
     }
 });
 
-hear!(Player: WlPointer, (), |player, _, event, _, _| {
+impl_dispatch!(InterruptClient: WlPointer, (), |player, _, event, _, _| {
     if let wl_pointer::Event::Button { state: WEnum::Value(wl_pointer::ButtonState::Pressed), .. } = event {
-        player.heard += 1;
+        player.arrived += 1;
     }
 });
 
-hear!(Player: WlTouch, (), |player, _, event, _, _| {
+impl_dispatch!(InterruptClient: WlTouch, (), |player, _, event, _, _| {
     if let wl_touch::Event::Down { .. } = event {
-        player.heard += 1;
+        player.arrived += 1;
     }
 });
 
-delegate_noop!(Player: ignore WlCompositor);
-delegate_noop!(Player: ignore WlShm);
-delegate_noop!(Player: ignore WlShmPool);
-delegate_noop!(Player: ignore WlSurface);
+delegate_noop!(InterruptClient: ignore WlCompositor);
+delegate_noop!(InterruptClient: ignore WlShm);
+delegate_noop!(InterruptClient: ignore WlShmPool);
+delegate_noop!(InterruptClient: ignore WlSurface);

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::device::Press;
+use super::device::PressKind;
 use super::figures::InterruptRun;
-use super::player::Answer;
+use super::player::PressPolicy;
 use crate::progress::Progress;
-use crate::run::{BenchError, Displays, Folder};
-use crate::statistics::in_a_row;
+use crate::run::{BenchError, SessionBackend, SessionFolder};
+use crate::statistics::format_quantiles;
 
 /// Default size of the display.
 pub(super) const SIZE: &str = "1280x720";
@@ -19,8 +19,8 @@ pub(super) const SIZE: &str = "1280x720";
 #[derive(Clone, Debug, clap::Args)]
 pub struct InterruptOptions {
     /// Policies to compare; just-in-time first, as the baseline for the other policies
-    #[arg(long, value_enum, value_name = "ANSWER", value_delimiter = ',', default_values_t = Answer::ALL)]
-    pub answer: Vec<Answer>,
+    #[arg(long, value_enum, value_name = "ANSWER", value_delimiter = ',', default_values_t = PressPolicy::ALL)]
+    pub answer: Vec<PressPolicy>,
     /// Frames that may be in flight when drawn ahead
     #[arg(long, value_name = "FRAMES", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub ahead: u8,
@@ -33,7 +33,7 @@ pub struct InterruptOptions {
     pub answer_cost: Option<f64>,
     /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
-    pub press: Press,
+    pub press: PressKind,
     /// Number of presses in each run
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
@@ -49,7 +49,7 @@ pub struct InterruptOptions {
     pub blur: u8,
     /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
-    pub backend: Displays,
+    pub backend: SessionBackend,
     /// With --own: the size of the display, which decides the cost of a frame. Default: 1280x720, or a monitor's own
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub size: Option<String>,
@@ -85,11 +85,11 @@ impl InterruptOptions {
     /// # Errors
     /// If a session cannot be started, or ends without figures.
     pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<InterruptReport, BenchError> {
-        let folder = Folder::create(upbeat)?;
+        let folder = SessionFolder::create(upbeat)?;
         let mut report = InterruptReport::default();
         if self.own {
             // The compositor has no mode that flushes all frames of its own animation.
-            let answers = || self.answer.iter().filter(|answer| **answer != Answer::Flushed);
+            let answers = || self.answer.iter().filter(|answer| **answer != PressPolicy::Flushed);
             let mut progress = Progress::new(answers().count(), progress);
             for answer in answers() {
                 let title = format!("our own, {}", answer.name());
@@ -112,7 +112,13 @@ impl InterruptOptions {
         Ok(report)
     }
 
-    fn session(&self, answer: Answer, cost: f64, title: &str, folder: &Folder) -> Result<InterruptRun, BenchError> {
+    fn session(
+        &self,
+        answer: PressPolicy,
+        cost: f64,
+        title: &str,
+        folder: &SessionFolder,
+    ) -> Result<InterruptRun, BenchError> {
         let output = format!("{SIZE}@{}", self.refresh);
         let session = folder.session(title, &output, "pacing = \"auto\"\nreduced-motion = true\n")?;
         let pairs = [
@@ -124,7 +130,7 @@ impl InterruptOptions {
             ("--seed", self.seed.to_string()),
         ];
         let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
-        let session = session.on(self.backend);
+        let session = session.with_backend(self.backend);
         session.run("player", pairs.chain(self.answer_cost.map(|cost| format!("--answer-cost={cost}"))))
     }
 }
@@ -145,7 +151,7 @@ pub fn table(runs: &[InterruptRun]) -> String {
             format!("{:.1} / {:.1}", run.cost_ms, run.answer_cost_ms),
             run.presses,
             run.under_way,
-            in_a_row(run.input_to_light_ms),
+            format_quantiles(run.input_to_light_ms),
             run.p50_more_ms,
             run.max_more_ms,
             run.stale_per_press,
@@ -165,23 +171,24 @@ mod tests {
     use super::*;
 
     #[derive(clap::Parser)]
-    struct Line {
+    struct InterruptCommandLine {
         #[command(flatten)]
         options: InterruptOptions,
     }
 
     #[derive(clap::Parser)]
-    struct Player {
+    struct PlayerArgs {
         #[command(flatten)]
         options: PlayerOptions,
     }
 
     #[test]
-    fn what_is_compared_begins_with_just_in_time_and_the_client_knows_every_answer() {
-        let options = Line::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
-        assert_eq!(options.answer.first(), Some(&Answer::JustInTime));
+    fn just_in_time_is_the_baseline_and_the_client_accepts_every_policy() {
+        let options =
+            InterruptCommandLine::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
+        assert_eq!(options.answer.first(), Some(&PressPolicy::JustInTime));
         for answer in options.answer {
-            let player = Player::try_parse_from(["player", "--answer", answer.name()]);
+            let player = PlayerArgs::try_parse_from(["player", "--answer", answer.name()]);
             assert_eq!(player.map_err(|error| error.to_string()).unwrap().options.answer, answer);
         }
     }

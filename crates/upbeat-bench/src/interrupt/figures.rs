@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::device::Press;
+use super::device::PressKind;
 use crate::statistics::Quantiles;
 use upbeat_timing::time::{Instant, Span};
 
 /// A frame that was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct AnsweringFrame {
     /// Start of the scan-out that showed it.
     pub(super) at: Instant,
     /// Number of presses that it answers to.
@@ -20,7 +20,7 @@ pub(super) struct Shown {
 pub struct InterruptRun {
     /// `just-in-time`, `superseded`, `flushed`, `queued`.
     pub policy: String,
-    pub press: Press,
+    pub press: PressKind,
     /// Most frames in flight.
     pub ahead: u32,
     /// Time to draw a frame.
@@ -50,7 +50,12 @@ pub struct InterruptRun {
 impl InterruptRun {
     /// Finds the answer to every press but the first `uncounted`, on a display with this interval. `shown` must be in
     /// the order of time.
-    pub(super) fn count(presses: &[Instant], uncounted: usize, shown: &[Shown], interval: Span) -> InterruptRun {
+    pub(super) fn count(
+        presses: &[Instant],
+        uncounted: usize,
+        shown: &[AnsweringFrame],
+        interval: Span,
+    ) -> InterruptRun {
         let (mut lights, mut stale, mut drops) = (Vec::new(), 0, 0);
         for (index, press) in presses.iter().enumerate().skip(uncounted) {
             let Some(answer) = shown.iter().position(|frame| frame.answers > index) else { break };
@@ -87,12 +92,12 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    fn shown(frames: &[(u64, usize)]) -> Vec<Shown> {
-        frames.iter().map(|&(millis, answers)| Shown { at: at(millis), answers }).collect()
+    fn shown(frames: &[(u64, usize)]) -> Vec<AnsweringFrame> {
+        frames.iter().map(|&(millis, answers)| AnsweringFrame { at: at(millis), answers }).collect()
     }
 
     #[test]
-    fn an_answer_is_the_first_frame_that_knows_of_the_press() {
+    fn the_answer_is_the_first_frame_drawn_after_the_press() {
         let run = InterruptRun::count(
             &[at(12), at(55)],
             0,

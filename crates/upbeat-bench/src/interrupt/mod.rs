@@ -25,12 +25,12 @@ mod dispatch;
 mod driver;
 mod figures;
 mod overview;
-mod own;
+mod own_animation;
 mod player;
 mod presser;
 
-pub use device::Press;
+pub use device::PressKind;
 pub use driver::{InterruptOptions, InterruptReport, table};
 pub use figures::InterruptRun;
-pub use overview::{OverviewError, OverviewOptions, Pressed, run as run_overview};
-pub use player::{Answer, PlayerError, PlayerOptions, run};
+pub use overview::{OverviewError, OverviewOptions, PressReport, run as run_overview};
+pub use player::{PlayerError, PlayerOptions, PressPolicy, run};

@@ -9,10 +9,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::device::Press;
+use super::device::PressKind;
 use super::player::WARM_UP;
 use super::presser::Presser;
-use crate::animations::{BEHIND, FRONT, OPACITY, Stage, Used, WindowsError};
+use crate::animations::{BEHIND, CpuTimeUsed, FRONT, OPACITY, WindowsClient, WindowsError};
 use upbeat_timing::time::{Instant, Span};
 
 /// Longest opening animation of the windows.
@@ -25,7 +25,7 @@ const LOOK: Span = Span::from_millis(200);
 pub struct OverviewOptions {
     /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
-    pub press: Press,
+    pub press: PressKind,
     /// Number of presses that count
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
@@ -39,12 +39,12 @@ pub struct OverviewOptions {
 
 /// All presses, and the CPU time of both processes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pressed {
+pub struct PressReport {
     /// When each press was sent.
     pub presses: Vec<Instant>,
     /// CPU time during the presses.
     #[serde(flatten)]
-    pub used: Used,
+    pub used: CpuTimeUsed,
 }
 
 /// Why the client could not run.
@@ -52,7 +52,7 @@ pub struct Pressed {
 pub enum OverviewError {
     /// The session lacks the input device.
     #[error("the compositor has no virtual {0:?}, or no virtual keyboard, to press")]
-    NoDevice(Press),
+    NoDevice(PressKind),
     /// The windows could not be opened, or the connection broke.
     #[error(transparent)]
     Windows(#[from] WindowsError),
@@ -62,14 +62,14 @@ pub enum OverviewError {
 ///
 /// # Errors
 /// If there is no compositor, or it lacks a protocol, or the connection breaks.
-pub fn run(options: &OverviewOptions) -> Result<Pressed, OverviewError> {
-    let mut stage = Stage::connect()?;
+pub fn run(options: &OverviewOptions) -> Result<PressReport, OverviewError> {
+    let mut stage = WindowsClient::connect()?;
     stage.open(0, (BEHIND, 1.0))?;
     stage.open(1, (FRONT, OPACITY))?;
     stage.rest(APPEARANCE, None)?;
     let interval = Span::from_millihertz((options.refresh * 1_000.0).round() as u32);
     let (presser, used) = stage.measure(|stage| {
-        let before = (options.press != Press::Key).then_some(Press::Key);
+        let before = (options.press != PressKind::Key).then_some(PressKind::Key);
         let presser = Presser::start(options.press, before, WARM_UP + options.presses, interval, options.seed)
             .ok_or(OverviewError::NoDevice(options.press))?;
         while !presser.is_done() {
@@ -77,5 +77,5 @@ pub fn run(options: &OverviewOptions) -> Result<Pressed, OverviewError> {
         }
         Ok::<_, OverviewError>(presser)
     })?;
-    Ok(Pressed { presses: presser.stop(), used })
+    Ok(PressReport { presses: presser.stop(), used })
 }

@@ -9,15 +9,15 @@ use wayland_client::protocol::{wl_compositor::WlCompositor, wl_seat::WlSeat, wl_
 use wayland_client::{Connection, EventQueue, QueueHandle};
 use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
-use super::device::Press;
-use super::figures::{InterruptRun, Shown};
+use super::device::PressKind;
+use super::figures::{AnsweringFrame, InterruptRun};
 use super::presser::Presser;
-use crate::block_code::Code;
+use crate::block_code::BlockCode;
 use crate::client::WINDOW;
-use crate::client::buffers::{Buffers, Making};
-use crate::process::{Usage, peer_of};
+use crate::client::buffers::{BufferAllocation, ClientBuffers};
+use crate::process::{ProcessUsage, peer_pid};
 use crate::wait::wait;
-use upbeat_client::{FramePacer, FrameTarget, NotHeld, Outcome, PacerEvent, Pacing, PacingOptions};
+use upbeat_client::{FramePacer, FrameTarget, NotHeld, PacerEvent, Pacing, PacingOptions, TargetOutcome};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Presses that do not count: with the first ones client and compositor touch memory and read files for the first time.
@@ -25,7 +25,7 @@ pub(super) const WARM_UP: usize = 3;
 
 /// How the animation is drawn, and which waiting frames a press cancels
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Answer {
+pub enum PressPolicy {
     /// One frame at a time: none waits
     JustInTime,
     /// Drawn ahead. A press cancels waiting frames from the first that a fresh frame can replace in time
@@ -36,17 +36,18 @@ pub enum Answer {
     Queued,
 }
 
-impl Answer {
+impl PressPolicy {
     /// All policies, the baseline first.
-    pub const ALL: [Answer; 4] = [Answer::JustInTime, Answer::Superseded, Answer::Flushed, Answer::Queued];
+    pub const ALL: [PressPolicy; 4] =
+        [PressPolicy::JustInTime, PressPolicy::Superseded, PressPolicy::Flushed, PressPolicy::Queued];
 
     /// The value on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Answer::JustInTime => "just-in-time",
-            Answer::Superseded => "superseded",
-            Answer::Flushed => "flushed",
-            Answer::Queued => "queued",
+            PressPolicy::JustInTime => "just-in-time",
+            PressPolicy::Superseded => "superseded",
+            PressPolicy::Flushed => "flushed",
+            PressPolicy::Queued => "queued",
         }
     }
 }
@@ -56,7 +57,7 @@ impl Answer {
 pub struct PlayerOptions {
     /// How the animation is drawn and answers
     #[arg(long, value_enum)]
-    pub answer: Answer,
+    pub answer: PressPolicy,
     /// Frames that may be in flight when drawn ahead
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub ahead: u8,
@@ -68,7 +69,7 @@ pub struct PlayerOptions {
     pub answer_cost: Option<f64>,
     /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
-    pub press: Press,
+    pub press: PressKind,
     /// Number of presses that count
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
@@ -91,10 +92,10 @@ pub enum PlayerError {
     Missing(#[from] BindError),
     /// The session lacks the input device.
     #[error("the compositor has no virtual {0:?} to press")]
-    NoDevice(Press),
+    NoDevice(PressKind),
     /// Some presses did not arrive at the client.
     #[error("the window received only {heard} of {sent} presses")]
-    NotHeard {
+    PressesLost {
         /// Number of presses that were sent.
         sent: usize,
         /// Number of presses that arrived.
@@ -114,7 +115,7 @@ pub enum PlayerError {
 
 /// A frame between its beginning and its light.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct PlayedFrame {
     target: FrameTarget,
     /// Number of presses that it answers to.
     answers: usize,
@@ -123,36 +124,36 @@ struct Frame {
 }
 
 /// State of the client. `dispatch` updates it from events; [`run`] acts.
-pub(super) struct Player {
+pub(super) struct InterruptClient {
     surface: WlSurface,
     pacer: FramePacer,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ClientBuffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
     /// Number of presses that arrived.
-    pub(super) heard: usize,
+    pub(super) arrived: usize,
     /// Presses for which waiting frames were cancelled.
     answered: usize,
     /// Presses for which a frame was begun.
     begun: usize,
-    answer: Answer,
+    answer: PressPolicy,
     cost: Span,
     answer_cost: Span,
-    drawing: Option<Frame>,
-    committed: VecDeque<Frame>,
+    drawing: Option<PlayedFrame>,
+    committed: VecDeque<PlayedFrame>,
     frames: u32,
-    shown: Vec<Shown>,
+    shown: Vec<AnsweringFrame>,
     under_way: Vec<usize>,
     interval: Span,
 }
 
-impl Player {
+impl InterruptClient {
     fn open(
         options: &PlayerOptions,
         connection: &Connection,
         globals: &GlobalList,
-        handle: &QueueHandle<Player>,
-    ) -> Result<Player, PlayerError> {
+        handle: &QueueHandle<InterruptClient>,
+    ) -> Result<InterruptClient, PlayerError> {
         let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
         let shm: WlShm = globals.bind(handle, 1..=1, ())?;
         let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
@@ -162,25 +163,26 @@ impl Player {
         toplevel.set_title("Upbeat interrupt".to_owned());
         toplevel.set_app_id("upbeat-interrupt".to_owned());
         let pacer = FramePacer::new(connection, globals, &surface);
-        let just_in_time = options.answer == Answer::JustInTime;
+        let just_in_time = options.answer == PressPolicy::JustInTime;
         pacer.set_options(PacingOptions {
             pacing: if just_in_time { Pacing::JustInTime } else { Pacing::Ahead },
             ahead_limit: if just_in_time { 1 } else { options.ahead.into() },
-            stay_ahead: options.answer == Answer::Queued,
+            stay_ahead: options.answer == PressPolicy::Queued,
             latest_ready: false,
         });
         surface.commit();
         // One buffer more than frames in flight, because the buffer on screen is released only when the next frame is
         // shown.
         let count = usize::from(options.ahead) + 1;
-        let buffers = Buffers::new(&shm, WINDOW, (count, Making::AtOnce), handle).map_err(io::Error::from)?;
-        Ok(Player {
+        let buffers =
+            ClientBuffers::new(&shm, WINDOW, (count, BufferAllocation::AtOnce), handle).map_err(io::Error::from)?;
+        Ok(InterruptClient {
             surface,
             pacer,
             buffers,
             configured: false,
             closed: false,
-            heard: 0,
+            arrived: 0,
             answered: 0,
             begun: 0,
             answer: options.answer,
@@ -196,7 +198,7 @@ impl Player {
     }
 
     /// Does all possible work, then waits for events.
-    fn turn(&mut self, queue: &mut EventQueue<Player>) -> Result<(), PlayerError> {
+    fn work_and_wait(&mut self, queue: &mut EventQueue<InterruptClient>) -> Result<(), PlayerError> {
         self.work(MonotonicClock.now())?;
         let until = self.drawing.map(|frame| frame.until);
         wait(queue, self, until)
@@ -204,48 +206,48 @@ impl Player {
 
     /// Does all work that is possible at `now`.
     fn work(&mut self, now: Instant) -> Result<(), PlayerError> {
-        self.hear();
-        while self.answered < self.heard {
+        self.read_pacer_events();
+        while self.answered < self.arrived {
             self.answered += 1;
             self.under_way.push(self.committed.len() + usize::from(self.drawing.is_some()));
-            self.give_way(now);
+            self.cancel_stale_frames(now);
         }
         if let Some(frame) = self.drawing.take_if(|frame| frame.until <= now) {
             self.commit(frame)?;
         }
         if self.drawing.is_none()
-            && self.buffers.free().is_some()
+            && self.buffers.free_index().is_some()
             && let Some(target) = self.pacer.next_target()
         {
             self.pacer.request_frame();
             self.interval = target.interval;
             let is_first = std::mem::replace(&mut self.begun, self.answered) < self.answered;
             let cost = if is_first { self.answer_cost } else { self.cost };
-            self.drawing = Some(Frame { target, answers: self.answered, until: now + cost });
+            self.drawing = Some(PlayedFrame { target, answers: self.answered, until: now + cost });
         }
         Ok(())
     }
 
     /// Reads the results of frames from the pacer.
-    fn hear(&mut self) {
+    fn read_pacer_events(&mut self) {
         while let Some(event) = self.pacer.next_event() {
             let PacerEvent::Ended { target, outcome } = event else { continue };
             let Some(at) = self.committed.iter().position(|frame| frame.target.id == target.id) else { continue };
             let Some(frame) = self.committed.remove(at) else { continue };
-            if let Outcome::Presented { at, .. } = outcome {
-                self.shown.push(Shown { at, answers: frame.answers });
+            if let TargetOutcome::Presented { at, .. } = outcome {
+                self.shown.push(AnsweringFrame { at, answers: frame.answers });
             }
         }
     }
 
     /// Cancels waiting frames that a press made stale, according to the policy.
-    fn give_way(&mut self, now: Instant) {
+    fn cancel_stale_frames(&mut self, now: Instant) {
         let fresh = now + self.answer_cost;
         let first = match self.answer {
-            Answer::JustInTime | Answer::Queued => return,
-            Answer::Flushed => self.committed.front(),
+            PressPolicy::JustInTime | PressPolicy::Queued => return,
+            PressPolicy::Flushed => self.committed.front(),
             // Keep frames that are shown before a fresh frame can be: a stale frame is better than a drop.
-            Answer::Superseded => self.committed.iter().find(|frame| frame.target.ready_by >= fresh),
+            PressPolicy::Superseded => self.committed.iter().find(|frame| frame.target.ready_by >= fresh),
         };
         if let Some(frame) = first.or(self.drawing.as_ref()) {
             self.pacer.cancel_from(frame.target.id);
@@ -253,11 +255,11 @@ impl Player {
         }
     }
 
-    fn commit(&mut self, frame: Frame) -> Result<(), PlayerError> {
-        let Some(buffer) = self.buffers.free() else { return Ok(()) };
+    fn commit(&mut self, frame: PlayedFrame) -> Result<(), PlayerError> {
+        let Some(buffer) = self.buffers.free_index() else { return Ok(()) };
         self.frames += 1;
-        self.buffers.draw(buffer, Code { frame: self.frames, event: frame.answers as u32 });
-        self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
+        self.buffers.draw(buffer, BlockCode { frame: self.frames, event: frame.answers as u32 });
+        self.surface.attach(Some(self.buffers.hold(buffer)), 0, 0);
         self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
         self.pacer.bind(frame.target.id)?;
         self.surface.commit();
@@ -272,28 +274,28 @@ impl Player {
 /// If there is no compositor, or it lacks a protocol, or the connection breaks.
 pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
     let connection = Connection::connect_to_env()?;
-    let (globals, mut queue) = registry_queue_init::<Player>(&connection)?;
-    let mut player = Player::open(options, &connection, &globals, &queue.handle())?;
+    let (globals, mut queue) = registry_queue_init::<InterruptClient>(&connection)?;
+    let mut player = InterruptClient::open(options, &connection, &globals, &queue.handle())?;
     while !player.configured {
         queue.blocking_dispatch(&mut player)?;
     }
     player.pacer.request_frame();
     // Presses go to the window with the focus, so the window must be shown first.
     while player.shown.is_empty() && !player.closed {
-        player.turn(&mut queue)?;
+        player.work_and_wait(&mut queue)?;
     }
-    let compositor = peer_of(connection.backend().poll_fd()).ok();
-    let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
+    let compositor = peer_pid(connection.backend().poll_fd()).ok();
+    let usage = |pid: Option<u32>| pid.and_then(|pid| ProcessUsage::of(pid).ok());
     let usages = || [usage(compositor), usage(Some(std::process::id()))];
     let (before, first) = (usages(), player.shown.len());
     let presser = Presser::start(options.press, None, WARM_UP + options.presses, player.interval, options.seed)
         .ok_or(PlayerError::NoDevice(options.press))?;
     while !player.closed && !presser.is_done() {
-        player.turn(&mut queue)?;
+        player.work_and_wait(&mut queue)?;
     }
     let presses = presser.stop();
-    if presses.len() != player.heard {
-        return Err(PlayerError::NotHeard { sent: presses.len(), heard: player.heard });
+    if presses.len() != player.arrived {
+        return Err(PlayerError::PressesLost { sent: presses.len(), heard: player.arrived });
     }
     let frames = (player.shown.len() - first).max(1) as f64;
     let [compositor_cpu, client_cpu] = std::array::from_fn(|side| {
@@ -305,7 +307,7 @@ pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
     Ok(InterruptRun {
         policy: options.answer.name().to_owned(),
         press: options.press,
-        ahead: if options.answer == Answer::JustInTime { 1 } else { options.ahead.into() },
+        ahead: if options.answer == PressPolicy::JustInTime { 1 } else { options.ahead.into() },
         cost_ms: options.cost,
         answer_cost_ms: options.answer_cost.unwrap_or(options.cost),
         under_way: player.under_way.get(player.under_way.len() / 2).copied().unwrap_or_default(),

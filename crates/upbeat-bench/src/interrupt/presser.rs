@@ -8,7 +8,7 @@ use std::time::Duration;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::device::{Device, Press};
+use super::device::{PressDevice, PressKind};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Time between two presses: long enough for the compositor to count the gesture as over (400 ms) and for the client to
@@ -32,15 +32,15 @@ impl Presser {
     /// before each press, for an effect that needs it (the overview must be open to be closed). `interval` is the
     /// display's.
     pub(super) fn start(
-        press: Press,
-        before: Option<Press>,
+        press: PressKind,
+        before: Option<PressKind>,
         count: usize,
         interval: Span,
         seed: u64,
     ) -> Option<Presser> {
-        let mut device = Device::connect(press)?;
+        let mut device = PressDevice::connect(press)?;
         let mut before = match before {
-            Some(press) => Some(Device::connect(press)?),
+            Some(press) => Some(PressDevice::connect(press)?),
             None => None,
         };
         let (sender, presses) = channel();
@@ -78,7 +78,7 @@ impl Presser {
 }
 
 /// Presses and releases. Returns the time of the press; `None` if the connection is lost.
-fn tap(device: &mut Device) -> Option<Instant> {
+fn tap(device: &mut PressDevice) -> Option<Instant> {
     let at = MonotonicClock.now();
     let pressed = device.press(true);
     sleep_until(at + HELD);

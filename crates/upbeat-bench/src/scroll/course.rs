@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use upbeat_lab::strokes::{self, Recording, StrokeError};
+use upbeat_lab::strokes::{self, StrokeError, StrokeRecording};
 use upbeat_record::ipc::message::input::InputEvent;
-use upbeat_timing::input_prediction::Sample;
+use upbeat_timing::input_prediction::PositionSample;
 use upbeat_timing::scroll::{NOTCH_DISTANCE, WHEEL_TURN};
 use upbeat_timing::time::{Instant, Span};
 
@@ -80,7 +80,7 @@ impl fmt::Display for ScrollInput {
 
 /// Input events of a run, with their times since its start.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Course {
+pub(super) struct ScrollCourse {
     pub events: Vec<(Span, InputEvent)>,
     /// Time from the last event to the end of the run.
     pub end: Span,
@@ -92,7 +92,7 @@ pub(super) struct Course {
     pub lasting: Span,
 }
 
-impl Course {
+impl ScrollCourse {
     /// The course of an input: `lasting` at a constant speed with a `pause` after each second, or a recording, on a
     /// window of this size.
     ///
@@ -108,7 +108,7 @@ impl Course {
     }
 
     fn constant(speed: f64, lasting: Span, pause: Span) -> Self {
-        let mut course = Course { end: HELD * 2, ..Course::default() };
+        let mut course = ScrollCourse { end: HELD * 2, ..ScrollCourse::default() };
         let (mut at, stretch) = (Span::ZERO, if pause > Span::ZERO { Span::from_seconds(1) } else { lasting });
         while at < lasting {
             let until = (at + stretch).min(lasting);
@@ -129,7 +129,7 @@ impl Course {
     }
 
     fn wheel(lasting: Span) -> Self {
-        let mut course = Course { end: WHEEL_PAUSE, ..Course::default() };
+        let mut course = ScrollCourse { end: WHEEL_PAUSE, ..ScrollCourse::default() };
         let mut at = Span::ZERO;
         while at < lasting {
             let from = at;
@@ -148,35 +148,35 @@ impl Course {
 
     /// The strokes of a recording, one after another, until `lasting` has passed. On a touch screen a stroke is scaled
     /// and placed so that it stays on the screen.
-    fn recorded(recording: &Recording, lasting: Span, screen: Option<(usize, usize)>) -> Self {
-        let mut course = Course { end: STROKE_PAUSE, ..Course::default() };
+    fn recorded(recording: &StrokeRecording, lasting: Span, screen: Option<(usize, usize)>) -> Self {
+        let mut course = ScrollCourse { end: STROKE_PAUSE, ..ScrollCourse::default() };
         let mut begin = Span::ZERO;
         for stroke in recording.strokes.iter().filter(|stroke| stroke.len() > 2) {
             if begin >= lasting {
                 break;
             }
             let last = match screen {
-                Some(size) => course.touched(stroke, begin, size),
-                None => course.pulled(stroke, begin),
+                Some(size) => course.add_touch_stroke(stroke, begin, size),
+                None => course.add_touchpad_stroke(stroke, begin),
             };
             begin = last + STROKE_PAUSE;
         }
         course
     }
 
-    fn pulled(&mut self, stroke: &[Sample], begin: Span) -> Span {
+    fn add_touchpad_stroke(&mut self, stroke: &[PositionSample], begin: Span) -> Span {
         let mut last = begin;
         for (before, sample, dy) in steps(stroke) {
             last = begin + (sample.at - stroke[0].at);
             self.events.push((last, InputEvent::FingersScroll { dx: 0.0, dy }));
-            self.note(begin, stroke[0].at, (before.at, sample.at), dy);
+            self.add_motion(begin, stroke[0].at, (before.at, sample.at), dy);
         }
         last += Span::from_millis(1);
         self.events.push((last, InputEvent::FingersLift));
         last
     }
 
-    fn touched(&mut self, stroke: &[Sample], begin: Span, (width, height): (usize, usize)) -> Span {
+    fn add_touch_stroke(&mut self, stroke: &[PositionSample], begin: Span, (width, height): (usize, usize)) -> Span {
         let (x, margin) = (width as f64 / 2.0, height as f64 / 8.0);
         let reach = height as f64 - 2.0 * margin;
         let span = steps(stroke).scan(0.0, |at: &mut f64, (.., dy)| {
@@ -192,7 +192,7 @@ impl Course {
             y -= dy * part;
             last = begin + (sample.at - stroke[0].at);
             self.events.push((last, InputEvent::TouchMove { finger: FINGER, x, y }));
-            self.note(begin, stroke[0].at, (before.at, sample.at), dy * part);
+            self.add_motion(begin, stroke[0].at, (before.at, sample.at), dy * part);
         }
         last += Span::from_millis(1);
         self.events.push((last, InputEvent::TouchUp { finger: FINGER }));
@@ -200,7 +200,7 @@ impl Course {
     }
 
     /// Adds a movement by `dy` between two samples.
-    fn note(&mut self, begin: Span, first: Instant, (before, at): (Instant, Instant), dy: f64) {
+    fn add_motion(&mut self, begin: Span, first: Instant, (before, at): (Instant, Instant), dy: f64) {
         let (from, to) = (begin + (before - first), begin + (at - first));
         self.way += dy.abs();
         self.lasting += to - from;
@@ -215,7 +215,7 @@ impl Course {
 
     /// The same course with swapped axes: right instead of down, left instead of up.
     #[must_use]
-    pub fn turned(mut self) -> Self {
+    pub fn with_swapped_axes(mut self) -> Self {
         for (_, event) in &mut self.events {
             match event {
                 InputEvent::FingersScroll { dx, dy } | InputEvent::Scroll { dx, dy } => std::mem::swap(dx, dy),
@@ -248,16 +248,16 @@ impl Course {
 }
 
 /// Pairs of consecutive samples, and the document's movement between them: along the axis with the longer way.
-fn steps(stroke: &[Sample]) -> impl Iterator<Item = (Sample, Sample, f64)> + '_ {
-    let range = |along: fn(&Sample) -> f64| {
+fn steps(stroke: &[PositionSample]) -> impl Iterator<Item = (PositionSample, PositionSample, f64)> + '_ {
+    let range = |along: fn(&PositionSample) -> f64| {
         let at = stroke.iter().map(along);
         at.clone().fold(f64::MIN, f64::max) - at.fold(f64::MAX, f64::min)
     };
-    let along: fn(&Sample) -> f64 = if range(|at| at.x) > range(|at| at.y) { |at| at.x } else { |at| at.y };
+    let along: fn(&PositionSample) -> f64 = if range(|at| at.x) > range(|at| at.y) { |at| at.x } else { |at| at.y };
     stroke.windows(2).map(move |pair| (pair[0], pair[1], along(&pair[0]) - along(&pair[1])))
 }
 
-fn read(file: &Path) -> Result<Recording, StrokeError> {
+fn read(file: &Path) -> Result<StrokeRecording, StrokeError> {
     strokes::read(file)
 }
 
@@ -278,22 +278,22 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_speed_goes_its_way_in_stretches_with_pauses() {
+    fn a_constant_speed_scrolls_in_stretches_with_pauses() {
         let seconds = Span::from_seconds;
-        let course = Course::of(&ScrollInput::Speed(1_000.0), seconds(3), Span::ZERO, SIZE).unwrap();
+        let course = ScrollCourse::of(&ScrollInput::Speed(1_000.0), seconds(3), Span::ZERO, SIZE).unwrap();
         assert!((course.way - 3_000.0).abs() < 10.0 && course.moving.len() == 1, "{}", course.way);
         assert!((course.speed() - 1_000.0).abs() < 1.0);
-        let course = Course::of(&ScrollInput::Speed(-100.0), seconds(8), seconds(2), SIZE).unwrap();
+        let course = ScrollCourse::of(&ScrollInput::Speed(-100.0), seconds(8), seconds(2), SIZE).unwrap();
         assert_eq!(course.moving.len(), 3);
         assert!((course.way - 300.0).abs() < 4.0, "{}", course.way);
     }
 
     #[test]
-    fn turned_it_goes_as_far_to_the_right_as_it_went_down() {
+    fn swapped_axes_scroll_as_far_right_as_down() {
         for input in [ScrollInput::Speed(1_000.0), ScrollInput::Wheel] {
-            let down = Course::of(&input, Span::from_seconds(1), Span::ZERO, SIZE).unwrap();
-            let right = down.clone().turned();
-            let way = |course: &Course| {
+            let down = ScrollCourse::of(&input, Span::from_seconds(1), Span::ZERO, SIZE).unwrap();
+            let right = down.clone().with_swapped_axes();
+            let way = |course: &ScrollCourse| {
                 course.events.iter().fold((0.0, 0.0), |(x, y), (_, event)| match event {
                     InputEvent::FingersScroll { dx, dy } | InputEvent::Scroll { dx, dy } => (x + dx, y + dy),
                     _ => (x, y),
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_wheel_moves_from_its_first_notch_until_the_next_would_come_and_then_rests() {
-        let course = Course::of(&ScrollInput::Wheel, Span::from_seconds(2), Span::ZERO, SIZE).unwrap();
+        let course = ScrollCourse::of(&ScrollInput::Wheel, Span::from_seconds(2), Span::ZERO, SIZE).unwrap();
         let millis = |(from, to): &(Span, Span)| (from.as_millis_f64(), to.as_millis_f64());
         let moving: Vec<_> = course.moving.iter().map(millis).collect();
         assert_eq!((course.events.len(), moving), (16, vec![(50.0, 720.0), (1_470.0, 2_140.0)]));
@@ -319,7 +319,7 @@ mod tests {
         for (file, touch) in [("touch_ep0430_scroll2.csv", true), ("touchpad_2fscroll.csv", false)] {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/input").join(file);
             let input = if touch { ScrollInput::Touch(path) } else { ScrollInput::Touchpad(path) };
-            let course = Course::of(&input, Span::from_seconds(60), Span::ZERO, SIZE).unwrap();
+            let course = ScrollCourse::of(&input, Span::from_seconds(60), Span::ZERO, SIZE).unwrap();
             assert!(course.events.is_sorted_by_key(|(at, _)| *at), "{file}");
             assert!(course.way > 100.0 && !course.moving.is_empty(), "{file}: {}", course.way);
             let (mut down, mut up) = (0, 0);

@@ -16,27 +16,27 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface, xdg_surface::XdgSurface, xdg_toplevel, xdg_toplevel::XdgToplevel,
 };
 
-use super::options::Page;
-use crate::hear::{hear, hear_session};
+use super::options::ScrollClient;
+use crate::dispatch_macros::{answer_pings, impl_dispatch};
 
-delegate_noop!(Page: ignore WlCompositor);
-delegate_noop!(Page: ignore WlShm);
-delegate_noop!(Page: ignore WlShmPool);
-delegate_noop!(Page: ignore WlSurface);
-delegate_noop!(Page: ignore WlSeat);
-delegate_noop!(Page: ignore WpViewport);
-delegate_noop!(Page: ignore WpViewporter);
+delegate_noop!(ScrollClient: ignore WlCompositor);
+delegate_noop!(ScrollClient: ignore WlShm);
+delegate_noop!(ScrollClient: ignore WlShmPool);
+delegate_noop!(ScrollClient: ignore WlSurface);
+delegate_noop!(ScrollClient: ignore WlSeat);
+delegate_noop!(ScrollClient: ignore WpViewport);
+delegate_noop!(ScrollClient: ignore WpViewporter);
 
-hear_session!(Page);
+answer_pings!(ScrollClient);
 
-hear!(Page: XdgSurface, (), |page, surface, event, _, _| {
+impl_dispatch!(ScrollClient: XdgSurface, (), |page, surface, event, _, _| {
     if let xdg_surface::Event::Configure { serial } = event {
         surface.ack_configure(serial);
         page.configured = true;
     }
 });
 
-hear!(Page: XdgToplevel, (), |page, _, event, _, _| {
+impl_dispatch!(ScrollClient: XdgToplevel, (), |page, _, event, _, _| {
     match event {
         xdg_toplevel::Event::Configure { width, height, .. } if width > 0 && height > 0 => page.size = (width, height),
         xdg_toplevel::Event::Close => page.closed = true,
@@ -44,14 +44,14 @@ hear!(Page: XdgToplevel, (), |page, _, event, _, _| {
     }
 });
 
-hear!(Page: WlBuffer, usize, |page, _, event, index, _| {
+impl_dispatch!(ScrollClient: WlBuffer, usize, |page, _, event, index, _| {
     if let wl_buffer::Event::Release = event {
         page.released.push(*index);
     }
 });
 
 // The buffer of the background, which is never drawn again.
-hear!(Page: WlBuffer, (), |_, _, _, _, _| {});
+impl_dispatch!(ScrollClient: WlBuffer, (), |_, _, _, _, _| {});
 
-hear!(Page: WlPointer, (), |page, _, event, _, _| page.pointer.push(event));
-hear!(Page: WlTouch, (), |page, _, event, _, _| page.touch.push(event));
+impl_dispatch!(ScrollClient: WlPointer, (), |page, _, event, _, _| page.pointer.push(event));
+impl_dispatch!(ScrollClient: WlTouch, (), |page, _, event, _, _| page.touch.push(event));

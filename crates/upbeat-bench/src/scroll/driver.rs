@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::course::{Course, ScrollInput};
+use super::course::{ScrollCourse, ScrollInput};
 use super::figures::ScrollRun;
 use super::options::ScrollMode;
+use super::recorded_rows;
 use super::scroller::FIRST;
-use super::seen;
-use crate::run::{BenchError, Displays, Folder, output_records};
+use crate::run::{BenchError, SessionBackend, SessionFolder, output_records};
 use upbeat_timing::record::FrameRecord;
 use upbeat_timing::time::{Instant, Span};
 
@@ -50,7 +50,7 @@ pub struct ScrollBenchOptions {
     pub record: bool,
     /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
-    pub backend: Displays,
+    pub backend: SessionBackend,
     /// Size of the display
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720")]
     pub size: String,
@@ -74,7 +74,7 @@ impl ScrollBenchOptions {
     /// # Errors
     /// If a session cannot be started, or ends without figures.
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<ScrollReport, BenchError> {
-        let folder = Folder::create(upbeat)?;
+        let folder = SessionFolder::create(upbeat)?;
         let mut report = ScrollReport::default();
         for input in &self.input {
             for mode in &self.mode {
@@ -95,7 +95,7 @@ impl ScrollBenchOptions {
         mode: ScrollMode,
         n: f64,
         title: &str,
-        folder: &Folder,
+        folder: &SessionFolder,
     ) -> Result<ScrollRun, BenchError> {
         let ahead = (n - 1.0).clamp(0.1, 4.0);
         let config = format!(
@@ -103,13 +103,14 @@ impl ScrollBenchOptions {
         );
         let (log, film) = (folder.path("frames.ndjson"), folder.path("film"));
         let _ = std::fs::remove_file(&log);
-        let session = folder.session(title, &format!("{}@{}", self.size, self.refresh), &config)?.on(self.backend);
-        let mut session = session.option("--frame-log", &log);
+        let session =
+            folder.session(title, &format!("{}@{}", self.size, self.refresh), &config)?.with_backend(self.backend);
+        let mut session = session.with_option("--frame-log", &log);
         if let Some(renderer) = &self.renderer {
-            session = session.option("--renderer", renderer);
+            session = session.with_option("--renderer", renderer);
         }
         if self.record {
-            session = session.option("--record-stream", &film);
+            session = session.with_option("--record-stream", &film);
         }
         let pairs = [
             ("--mode", mode.name().to_owned()),
@@ -127,7 +128,7 @@ impl ScrollBenchOptions {
         run.count_drops(&records);
         if let Some((from, to)) = run.moving.first().zip(run.moving.last()).filter(|_| self.record) {
             let pixels = |source| BenchError::Pixels { run: title.to_owned(), source };
-            let seen = seen::read(&film, from.0, to.1, self.across).map_err(pixels)?;
+            let seen = recorded_rows::read(&film, from.0, to.1, self.across).map_err(pixels)?;
             (run.blank_rows, run.pictures) = (Some(seen.blank), seen.pictures);
             if matches!(input, ScrollInput::Speed(_) | ScrollInput::Touchpad(_)) {
                 self.note_pixels(&mut run, input, &seen.tops, &records);
@@ -140,7 +141,7 @@ impl ScrollBenchOptions {
 impl ScrollBenchOptions {
     fn note_pixels(&self, run: &mut ScrollRun, input: &ScrollInput, tops: &[(Instant, i64)], records: &[FrameRecord]) {
         let span = |seconds: f64| Span::from_nanos((seconds * 1e9) as i64);
-        let Ok(course) = Course::of(input, span(self.seconds), span(self.pause), (0, 0)) else { return };
+        let Ok(course) = ScrollCourse::of(input, span(self.seconds), span(self.pause), (0, 0)) else { return };
         let Some(began) = run.moving.first().and_then(|(moves, _)| course.began(*moves)) else { return };
         let tops: Vec<_> = tops.iter().map(|(at, row)| (*at, (*row - FIRST) as f64)).collect();
         let reports: Vec<_> = course.reports().map(|(at, gone)| (began + at, gone)).collect();
@@ -189,24 +190,26 @@ mod tests {
     use super::*;
 
     #[derive(clap::Parser)]
-    struct Line {
+    struct ScrollCommandLine {
         #[command(flatten)]
         options: ScrollBenchOptions,
     }
 
     #[derive(clap::Parser)]
-    struct Page {
+    struct ScrollerArgs {
         #[command(flatten)]
         options: PageOptions,
     }
 
     #[test]
     fn the_client_knows_every_mode_and_input() {
-        let options =
-            Line::try_parse_from(["bench", "--input=-100,wheel"]).map_err(|error| error.to_string()).unwrap().options;
+        let options = ScrollCommandLine::try_parse_from(["bench", "--input=-100,wheel"])
+            .map_err(|error| error.to_string())
+            .unwrap()
+            .options;
         for (mode, input) in options.mode.iter().flat_map(|mode| options.input.iter().map(move |input| (mode, input))) {
             let line = ["scroller".to_owned(), format!("--mode={}", mode.name()), format!("--input={input}")];
-            let page = Page::try_parse_from(line).map_err(|error| error.to_string()).unwrap().options;
+            let page = ScrollerArgs::try_parse_from(line).map_err(|error| error.to_string()).unwrap().options;
             assert_eq!((page.mode, &page.input), (*mode, input));
         }
     }

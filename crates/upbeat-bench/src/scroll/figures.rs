@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use upbeat_timing::record::{FrameRecord, Outcome};
+use upbeat_timing::record::{FrameOutcome, FrameRecord};
 use upbeat_timing::time::{Instant, Span};
 
 /// The figures of one run.
@@ -73,7 +73,7 @@ impl ScrollRun {
     pub(super) fn count_drops(&mut self, records: &[FrameRecord]) {
         let mut shown: Vec<(Instant, u64, Span)> = records
             .iter()
-            .filter(|record| record.outcome == Outcome::Presented)
+            .filter(|record| record.outcome == FrameOutcome::Presented)
             .filter_map(|record| Some((record.presented?, record.sequence?, record.interval)))
             .collect();
         shown.sort_unstable_by_key(|(_, sequence, _)| *sequence);
@@ -102,12 +102,12 @@ impl ScrollRun {
             let newest = reports.iter().rev().find(|(_, gone)| gone.abs() <= way.abs() + HALF_A_PIXEL)?;
             Some(*seen - newest.0)
         };
-        self.sample_to_light_ms = middle(tops.iter().filter(|(at, _)| is_in(*at)).filter_map(age).collect());
-        let waits = records.iter().filter(|record| record.outcome == Outcome::Presented).filter_map(|record| {
+        self.sample_to_light_ms = median_ms(tops.iter().filter(|(at, _)| is_in(*at)).filter_map(age).collect());
+        let waits = records.iter().filter(|record| record.outcome == FrameOutcome::Presented).filter_map(|record| {
             let presented = record.presented.filter(|at| is_in(*at))?;
             Some(presented - record.latched)
         });
-        self.latched_to_light_ms = middle(waits.collect());
+        self.latched_to_light_ms = median_ms(waits.collect());
     }
 
     /// Computes the distance between document and fingers in each image; parameters as in [`Self::note_age`].
@@ -135,7 +135,7 @@ impl ScrollRun {
 /// Tolerance, because the compositor shows the document at whole pixels.
 const HALF_A_PIXEL: f64 = 0.5;
 
-fn middle(mut spans: Vec<Span>) -> Option<f64> {
+fn median_ms(mut spans: Vec<Span>) -> Option<f64> {
     spans.sort_unstable();
     spans.get(spans.len() / 2).map(|span| span.as_millis_f64())
 }
@@ -148,7 +148,7 @@ mod tests {
     fn refreshes_are_missed_only_while_the_fingers_move() {
         let at = |millis: i64| Instant::ZERO + Span::from_millis(millis);
         let record = |sequence: u64| FrameRecord {
-            outcome: Outcome::Presented,
+            outcome: FrameOutcome::Presented,
             presented: Some(at(10 * sequence as i64)),
             sequence: Some(sequence),
             interval: Span::from_millis(10),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_as_far_off_as_the_fingers_have_gone_on() {
+    fn position_error_is_the_finger_movement_since_the_image() {
         let at = |millis: i64| Instant::ZERO + Span::from_millis(millis);
         let reports = [(at(8), 8.0), (at(16), 16.0), (at(24), 24.0)];
         let mut run = ScrollRun { moving: vec![(at(0), at(100))], ..ScrollRun::default() };
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formula_is_that_of_what_lies_ahead() {
+    fn the_formula_uses_the_content_ahead() {
         let run = ScrollRun { n: 2.0, speed: 1_000.0, render_ms: 100.0, ..ScrollRun::default() };
         assert_eq!((run.formula(600.0), run.formula(100.0)), (Some(2.0), None));
     }

@@ -24,15 +24,15 @@
 //! | `driver` | the runs |
 
 mod course;
+mod course_player;
 mod dispatch;
 mod driver;
 mod figures;
-mod finger;
+mod full_frames;
 mod options;
-mod own_frames;
 mod page;
+mod recorded_rows;
 mod scroller;
-mod seen;
 mod tiles;
 
 pub use course::{CourseError, ScrollInput};

@@ -101,7 +101,7 @@ pub enum PageError {
 
 /// State of the client. `dispatch` updates it from events; [`run`] acts.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct ScrollClient {
     pub configured: bool,
     pub closed: bool,
     pub size: (i32, i32),

@@ -12,13 +12,13 @@ use wayland_client::{Connection, EventQueue, QueueHandle};
 use wayland_protocols::wp::viewporter::client::{wp_viewport::WpViewport, wp_viewporter::WpViewporter};
 use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
-use super::course::Course;
+use super::course::ScrollCourse;
+use super::course_player::{CoursePlayer, ScrollInjector};
 use super::figures::ScrollRun;
-use super::finger::{Finger, Hand};
-use super::options::{Page, PageError, PageOptions, ScrollMode};
-use super::scroller::Shows;
-use super::seen::BACKGROUND;
-use crate::process::{Usage, peer_of};
+use super::options::{PageError, PageOptions, ScrollClient, ScrollMode};
+use super::recorded_rows::BACKGROUND;
+use super::scroller::ScrollerContent;
+use crate::process::{ProcessUsage, peer_pid};
 use upbeat_client::memory::SharedMemory;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
@@ -37,21 +37,21 @@ const SIZE: (i32, i32) = (640, 480);
 /// If the session lacks a protocol or input, or the connection breaks.
 pub fn run(options: &PageOptions) -> Result<ScrollRun, PageError> {
     let connection = Connection::connect_to_env()?;
-    let (globals, mut queue) = registry_queue_init::<Page>(&connection)?;
+    let (globals, mut queue) = registry_queue_init::<ScrollClient>(&connection)?;
     let handle = queue.handle();
-    let mut page = Page { size: SIZE, ..Page::default() };
+    let mut page = ScrollClient { size: SIZE, ..ScrollClient::default() };
     let (surface, shm) = open(&globals, &handle)?;
     while !page.configured {
         queue.blocking_dispatch(&mut page)?;
     }
     background(&globals, &handle, &shm, &surface, page.size)?;
-    let mut shows = Shows::new(options, &connection, &globals, (&surface, &shm), page.size, &handle)?;
+    let mut shows = ScrollerContent::new(options, &connection, &globals, (&surface, &shm), page.size, &handle)?;
     let limit = MonotonicClock.now() + FIRST_LIGHT;
-    while !shows.is_there() {
+    while !shows.has_content() {
         if MonotonicClock.now() > limit || page.closed {
             return Err(PageError::NeverShown);
         }
-        shows.turn(&mut page);
+        shows.update(&mut page);
         crate::wait::wait::<_, PageError>(&mut queue, &mut page, Some(limit))?;
     }
     play(options, &connection, &mut queue, &mut page, &mut shows)
@@ -60,34 +60,34 @@ pub fn run(options: &PageOptions) -> Result<ScrollRun, PageError> {
 fn play(
     options: &PageOptions,
     connection: &Connection,
-    queue: &mut EventQueue<Page>,
-    page: &mut Page,
-    shows: &mut Shows,
+    queue: &mut EventQueue<ScrollClient>,
+    page: &mut ScrollClient,
+    shows: &mut ScrollerContent,
 ) -> Result<ScrollRun, PageError> {
     let (width, height) = (f64::from(page.size.0), f64::from(page.size.1));
     let span = |seconds: f64| Span::from_nanos((seconds * 1e9) as i64);
     let size = (page.size.0 as usize, page.size.1 as usize);
-    let of = |size| Course::of(&options.input, span(options.seconds), span(options.pause), size);
-    let course = if options.across { of((size.1, size.0))?.turned() } else { of(size)? };
+    let of = |size| ScrollCourse::of(&options.input, span(options.seconds), span(options.pause), size);
+    let course = if options.across { of((size.1, size.0))?.with_swapped_axes() } else { of(size)? };
     let view = if options.across { width } else { height };
     let length = course.events.last().map_or(Span::ZERO, |(at, _)| *at) + course.end;
-    let hand = Hand::over((width / 2.0, height / 2.0)).ok_or(PageError::NoFinger)?;
+    let hand = ScrollInjector::connect_over((width / 2.0, height / 2.0)).ok_or(PageError::NoFinger)?;
     // Events of the pointer's entry belong to no finger.
-    go_on(queue, page, shows, MonotonicClock.now() + SETTLES)?;
-    let compositor = peer_of(connection.backend().poll_fd()).ok();
-    let usage = || Usage::of(compositor?).ok();
+    run_until(queue, page, shows, MonotonicClock.now() + SETTLES)?;
+    let compositor = peer_pid(connection.backend().poll_fd()).ok();
+    let usage = || ProcessUsage::of(compositor?).ok();
     let (before, cpu_before, counts_before) = (usage(), own_cpu(), shows.counts());
-    let finger = Finger::start(hand, course.clone()).ok_or(PageError::NoFinger)?;
+    let finger = CoursePlayer::start(hand, course.clone()).ok_or(PageError::NoFinger)?;
     if options.mode == ScrollMode::View {
         // Renders ahead have time, so the compositor goes first where there is only one CPU.
         let _ = rustix::process::setpriority_process(None, NICENESS);
     }
-    let wake_ups = go_on(queue, page, shows, MonotonicClock.now() + length)?;
+    let wake_ups = run_until(queue, page, shows, MonotonicClock.now() + length)?;
     let (after, cpu, counts) = (usage(), own_cpu() - cpu_before, shows.counts());
     while !finger.is_done() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let began = finger.began().ok_or(PageError::NoFinger)?;
+    let began = finger.start_time().ok_or(PageError::NoFinger)?;
     let compositor = after.zip(before).map(|(after, before)| after.since(before));
     let renders = counts.renders - counts_before.renders;
     let mut took = counts.took[counts_before.took.len()..].to_vec();
@@ -117,10 +117,15 @@ fn play(
 }
 
 /// Runs the client until `until`. Returns the number of its wake-ups.
-fn go_on(queue: &mut EventQueue<Page>, page: &mut Page, shows: &mut Shows, until: Instant) -> Result<u32, PageError> {
+fn run_until(
+    queue: &mut EventQueue<ScrollClient>,
+    page: &mut ScrollClient,
+    shows: &mut ScrollerContent,
+    until: Instant,
+) -> Result<u32, PageError> {
     let mut wake_ups = 0;
     while !page.closed && MonotonicClock.now() < until {
-        shows.turn(page);
+        shows.update(page);
         crate::wait::wait::<_, PageError>(queue, page, Some(until))?;
         wake_ups += u32::from(MonotonicClock.now() < until);
     }
@@ -134,7 +139,7 @@ fn own_cpu() -> Span {
 }
 
 /// Opens a fullscreen window.
-fn open(globals: &GlobalList, handle: &QueueHandle<Page>) -> Result<(WlSurface, WlShm), BindError> {
+fn open(globals: &GlobalList, handle: &QueueHandle<ScrollClient>) -> Result<(WlSurface, WlShm), BindError> {
     let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
     let shm: WlShm = globals.bind(handle, 1..=1, ())?;
     let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
@@ -153,7 +158,7 @@ fn open(globals: &GlobalList, handle: &QueueHandle<Page>) -> Result<(WlSurface, 
 /// Commits a background for the area without rendered content.
 fn background(
     globals: &GlobalList,
-    handle: &QueueHandle<Page>,
+    handle: &QueueHandle<ScrollClient>,
     shm: &WlShm,
     surface: &WlSurface,
     size: (i32, i32),

@@ -4,11 +4,12 @@ use wayland_client::globals::GlobalList;
 use wayland_client::protocol::{wl_shm::WlShm, wl_surface::WlSurface};
 use wayland_client::{Connection, QueueHandle};
 
-use super::options::{Page, PageError, PageOptions, ScrollMode};
-use super::own_frames::OwnFrames;
-use super::tiles::Tiles;
+use super::full_frames::FullFrames;
+use super::options::{PageError, PageOptions, ScrollClient, ScrollMode};
+use super::tiles::ScrollTiles;
 use upbeat_client::{
-    ContentId, Demand, Extent, FramePacer, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
+    ContentId, ContentPicture, DocumentExtent, DocumentRegion, FramePacer, RenderDemand, ScrollEvent, ScrollOptions,
+    ScrollView, TileRing,
 };
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
@@ -24,21 +25,21 @@ const BUDGET: i64 = 40_000_000;
 const FRAMES: usize = 4;
 
 /// A view and its tiles.
-pub(super) struct Scroller {
+pub(super) struct TiledScroller {
     view: ScrollView,
     contents: Vec<ContentId>,
     ring: TileRing,
-    tiles: Tiles,
+    tiles: ScrollTiles,
     /// Scrolls left and right.
     across: bool,
     /// The newest demand that is not yet rendered, and its arrival.
-    due: Option<(Demand, Instant)>,
-    counts: Counts,
+    due: Option<(RenderDemand, Instant)>,
+    counts: ScrollCounts,
 }
 
 /// Counters since the start.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct ScrollCounts {
     pub renders: u64,
     pub commits: u64,
     pub stalls: u64,
@@ -47,13 +48,13 @@ pub(super) struct Counts {
 }
 
 /// Content of the window.
-pub(super) enum Shows {
-    Scroller(Box<Scroller>),
-    Frames(Box<OwnFrames>),
+pub(super) enum ScrollerContent {
+    Scroller(Box<TiledScroller>),
+    Frames(Box<FullFrames>),
 }
 
-impl Scroller {
-    fn turn(&mut self) {
+impl TiledScroller {
+    fn update(&mut self) {
         if let Some(wanted) = self.view.next_wanted() {
             self.due = Some((wanted, MonotonicClock.now()));
         }
@@ -64,7 +65,7 @@ impl Scroller {
             for tile in self.ring.fill(wanted.region) {
                 let first = if self.across { tile.region.x.start } else { tile.region.y.start };
                 let Some(buffer) = self.tiles.draw(first) else { break };
-                self.view.place(self.contents[tile.slot], Picture { buffer, region: tile.region, scale: 1 });
+                self.view.place(self.contents[tile.slot], ContentPicture { buffer, region: tile.region, scale: 1 });
             }
             self.view.commit();
             self.counts.renders += 1;
@@ -82,75 +83,77 @@ impl Scroller {
     }
 }
 
-impl Shows {
-    pub fn turn(&mut self, page: &mut Page) {
+impl ScrollerContent {
+    pub fn update(&mut self, page: &mut ScrollClient) {
         let (released, pointer, touch) =
             (std::mem::take(&mut page.released), std::mem::take(&mut page.pointer), std::mem::take(&mut page.touch));
         match self {
-            Shows::Scroller(scroller) => {
-                released.into_iter().for_each(|index| scroller.tiles.released(index));
+            ScrollerContent::Scroller(scroller) => {
+                released.into_iter().for_each(|index| scroller.tiles.handle_release(index));
                 pointer.iter().for_each(|event| _ = scroller.view.pointer_event(event));
                 touch.iter().for_each(|event| _ = scroller.view.touch_event(event));
-                scroller.turn();
+                scroller.update();
             }
-            Shows::Frames(frames) => {
-                released.into_iter().for_each(|index| frames.tiles.released(index));
+            ScrollerContent::Frames(frames) => {
+                released.into_iter().for_each(|index| frames.tiles.handle_release(index));
                 pointer.iter().for_each(|event| frames.pointer_event(event));
                 touch.iter().for_each(|event| frames.touch_event(event));
-                frames.turn();
+                frames.draw_next();
             }
         }
     }
 
-    pub fn is_there(&self) -> bool {
+    pub fn has_content(&self) -> bool {
         match self {
-            Shows::Scroller(scroller) => scroller.counts.rests > 0 && scroller.counts.renders > 0,
-            Shows::Frames(frames) => frames.frames > 0,
+            ScrollerContent::Scroller(scroller) => scroller.counts.rests > 0 && scroller.counts.renders > 0,
+            ScrollerContent::Frames(frames) => frames.frames > 0,
         }
     }
 
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ScrollCounts {
         match self {
-            Shows::Scroller(scroller) => scroller.counts.clone(),
-            Shows::Frames(frames) => Counts { renders: frames.frames, commits: frames.frames, ..Counts::default() },
+            ScrollerContent::Scroller(scroller) => scroller.counts.clone(),
+            ScrollerContent::Frames(frames) => {
+                ScrollCounts { renders: frames.frames, commits: frames.frames, ..ScrollCounts::default() }
+            }
         }
     }
 
     pub fn megabytes(&self) -> f64 {
         match self {
-            Shows::Scroller(scroller) => scroller.tiles.megabytes(),
-            Shows::Frames(frames) => frames.tiles.megabytes(),
+            ScrollerContent::Scroller(scroller) => scroller.tiles.megabytes(),
+            ScrollerContent::Frames(frames) => frames.tiles.megabytes(),
         }
     }
 }
 
-impl Shows {
+impl ScrollerContent {
     pub fn new(
         options: &PageOptions,
         connection: &Connection,
         globals: &GlobalList,
         (surface, shm): (&WlSurface, &WlShm),
         size: (i32, i32),
-        handle: &QueueHandle<Page>,
+        handle: &QueueHandle<ScrollClient>,
     ) -> Result<Self, PageError> {
         let (width, height) = (i64::from(size.0), i64::from(size.1));
-        let (all, across) = (|length| Extent { start: 0, length }, options.across);
+        let (all, across) = (|length| DocumentExtent { start: 0, length }, options.across);
         let document = match across {
-            false => Region { x: all(width), y: all(ROWS) },
-            true => Region { x: all(ROWS), y: all(height) },
+            false => DocumentRegion { x: all(width), y: all(ROWS) },
+            true => DocumentRegion { x: all(ROWS), y: all(height) },
         };
         let cost = |part: f64| Span::from_nanos((options.cost * 1e6 * part) as i64);
         if options.mode == ScrollMode::Frames {
             let pixels = (width as usize, height as usize);
-            let tiles = Tiles::new(shm, pixels, FRAMES, cost(1.0), handle)?;
+            let tiles = ScrollTiles::new(shm, pixels, FRAMES, cost(1.0), handle)?;
             let pacer = FramePacer::predicting(connection, globals, surface);
-            let frames = OwnFrames::new(surface, pacer, tiles, document, (width, height), (FIRST, across))
+            let frames = FullFrames::new(surface, pacer, tiles, document, (width, height), (FIRST, across))
                 .predicting(options.predicts);
-            return Ok(Shows::Frames(Box::new(frames)));
+            return Ok(ScrollerContent::Frames(Box::new(frames)));
         }
         let mut view = match options.mode {
             ScrollMode::View => ScrollView::new(connection, globals, surface)?,
-            _ => ScrollView::by_itself(connection, globals, surface)?,
+            _ => ScrollView::client_side(connection, globals, surface)?,
         };
         if options.mode == ScrollMode::View && !view.is_moved_by_compositor() {
             return Err(PageError::NoViews);
@@ -180,8 +183,8 @@ impl Shows {
         view.scroll_to(x as i32, y as i32, false, 1);
         let pixels = (tile.0 as usize, tile.1 as usize);
         // Twice as many tiles as slots: a replaced tile is released only after the new picture in its slot was shown.
-        let tiles = Tiles::new(shm, pixels, slots * 2, cost(1.0 / TILES as f64), handle)?.across(across);
-        let (due, counts, ring) = (None, Counts::default(), TileRing::new(tile, slots));
-        Ok(Shows::Scroller(Box::new(Scroller { view, contents, ring, tiles, across, due, counts })))
+        let tiles = ScrollTiles::new(shm, pixels, slots * 2, cost(1.0 / TILES as f64), handle)?.across(across);
+        let (due, counts, ring) = (None, ScrollCounts::default(), TileRing::new(tile, slots));
+        Ok(ScrollerContent::Scroller(Box::new(TiledScroller { view, contents, ring, tiles, across, due, counts })))
     }
 }

@@ -6,13 +6,13 @@ use std::os::fd::AsFd as _;
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm, wl_shm_pool::WlShmPool};
 use wayland_client::{Dispatch, QueueHandle};
 
-use crate::client::fill_up;
+use crate::client::burn_rest;
 use upbeat_client::memory::SharedMemory;
 use upbeat_timing::time::Span;
 
 /// Buffers of one size, and the free ones among them.
 #[derive(Debug)]
-pub(super) struct Tiles {
+pub(super) struct ScrollTiles {
     memory: SharedMemory,
     size: (usize, usize),
     buffers: Vec<WlBuffer>,
@@ -23,7 +23,7 @@ pub(super) struct Tiles {
     across: bool,
 }
 
-impl Tiles {
+impl ScrollTiles {
     /// Allocates `count` tiles of `size` pixels.
     pub fn new<State>(
         shm: &WlShm,
@@ -45,7 +45,7 @@ impl Tiles {
         };
         let buffers = (0..count).map(make).collect();
         pool.destroy();
-        Ok(Tiles { memory, size, buffers, free: (0..count).collect(), cost, across: false })
+        Ok(ScrollTiles { memory, size, buffers, free: (0..count).collect(), cost, across: false })
     }
 
     /// Sets the scroll axis: across, columns have colours, not rows.
@@ -55,7 +55,7 @@ impl Tiles {
     }
 
     /// Handles `wl_buffer.release` of a tile.
-    pub fn released(&mut self, index: usize) {
+    pub fn handle_release(&mut self, index: usize) {
         self.free.push_back(index);
     }
 
@@ -69,7 +69,7 @@ impl Tiles {
         let index = self.free.pop_front()?;
         let (width, height) = self.size;
         let pixels = self.memory.pixels_mut().chunks_mut(width * height).nth(index)?;
-        fill_up(self.cost, || {
+        burn_rest(self.cost, || {
             for (row, pixels) in pixels.chunks_mut(width).enumerate() {
                 match self.across {
                     false => pixels.fill((first + row as i64) as u32),

@@ -1,7 +1,7 @@
 //! Frame costs, shared by the bench, the simulator and `examples/game`.
 
 use upbeat_lab::load::synthetic::MIXES;
-use upbeat_lab::load::{self, Load, Wanted};
+use upbeat_lab::load::{self, Load, LogRequest};
 use upbeat_timing::time::{NANOS_PER_SECOND, Span};
 
 /// The load of a game.
@@ -24,7 +24,7 @@ pub struct CostOptions {
 /// The load does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no load `{load}`: expected A to F, or the path of a trace ({why})")]
-pub struct NoLoad {
+pub struct UnknownLoad {
     load: String,
     why: String,
 }
@@ -38,13 +38,13 @@ impl CostOptions {
     ///
     /// # Errors
     /// If it is neither a load of the simulator nor a trace that can be read.
-    pub fn costs(&self) -> Result<Load, NoLoad> {
+    pub fn costs(&self) -> Result<Load, UnknownLoad> {
         let mix = MIXES.iter().find(|mix| mix.name.split(' ').next() == Some(self.load.as_str()));
         if let Some(mix) = mix {
             return Ok(mix.generate(self.interval(), self.frames, self.seed));
         }
-        let unusable = |why: String| NoLoad { load: self.load.clone(), why };
-        let wanted = Wanted { interval: self.interval(), process: None };
+        let unusable = |why: String| UnknownLoad { load: self.load.clone(), why };
+        let wanted = LogRequest { interval: self.interval(), process: None };
         let mut load = load::read(self.load.as_ref(), &wanted).map_err(|error| unusable(error.to_string()))?.load;
         load.frames.truncate(self.frames);
         Ok(load)

@@ -12,10 +12,10 @@ use super::costs::CostOptions;
 use super::figures::SmoothRun;
 use super::game::{GameError, GameOptions};
 use crate::progress::Progress;
-use crate::run::{BenchError, Displays, Folder};
-use crate::statistics::in_a_row;
+use crate::run::{BenchError, SessionBackend, SessionFolder};
+use crate::statistics::format_quantiles;
 use upbeat_lab::animation::{AnimationPolicy, run as simulate};
-use upbeat_timing::frames::{AheadSettings, Recorder};
+use upbeat_timing::frames::{AheadSettings, RecorderMode};
 
 /// Dimensions to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -37,11 +37,11 @@ pub struct SmoothnessOptions {
     pub frames: usize,
     /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
-    pub backend: Displays,
+    pub backend: SessionBackend,
     /// The display; 48-144 has a variable rate, and costs are a share of its shortest interval. Each run is made on
     /// each given rate. A nested window has the rate of its parent, and a display of this machine that of its mode
     #[arg(long, value_name = "HZ", value_delimiter = ',', default_values = ["60"])]
-    pub refresh: Vec<Rate>,
+    pub refresh: Vec<DisplayRate>,
     /// The rate whose interval costs are a share of; default: the display's
     #[arg(long, value_name = "HZ")]
     pub costs_of: Option<f64>,
@@ -52,23 +52,23 @@ pub struct SmoothnessOptions {
 
 /// The rate of a display, or its range of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate {
+pub struct DisplayRate {
     slowest: Option<f64>,
     fastest: f64,
 }
 
-impl FromStr for Rate {
+impl FromStr for DisplayRate {
     type Err = ParseFloatError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('-') {
-            Some((slowest, fastest)) => Ok(Rate { slowest: Some(slowest.parse()?), fastest: fastest.parse()? }),
-            None => Ok(Rate { slowest: None, fastest: text.parse()? }),
+            Some((slowest, fastest)) => Ok(DisplayRate { slowest: Some(slowest.parse()?), fastest: fastest.parse()? }),
+            None => Ok(DisplayRate { slowest: None, fastest: text.parse()? }),
         }
     }
 }
 
-impl fmt::Display for Rate {
+impl fmt::Display for DisplayRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.slowest.map_or(Ok(()), |slowest| write!(f, "{slowest}-"))?;
         write!(f, "{}", self.fastest)
@@ -84,7 +84,7 @@ pub struct SmoothnessReport {
 impl SmoothnessOptions {
     /// Makes every run, one after another; `progress` is called before each.
     pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<SmoothnessReport, BenchError> {
-        let folder = Folder::create(upbeat)?;
+        let folder = SessionFolder::create(upbeat)?;
         let mut report = SmoothnessReport::default();
         let loads = self.loads()?;
         let games = |load: &String| self.refresh.iter().map(|rate| self.games(load, *rate).len()).sum::<usize>();
@@ -127,7 +127,7 @@ impl SmoothnessOptions {
     }
 
     /// The runs of a load, the baseline first.
-    fn games(&self, load: &str, rate: Rate) -> Vec<GameOptions> {
+    fn games(&self, load: &str, rate: DisplayRate) -> Vec<GameOptions> {
         let refresh = self.costs_of.unwrap_or(rate.fastest);
         let game = |buffers, run_ahead, vsync| GameOptions {
             costs: CostOptions { load: load.to_owned(), frames: self.frames, seed: self.seed, refresh },
@@ -151,16 +151,22 @@ impl SmoothnessOptions {
         } else {
             // The game's recorder does not wait for the renderer, as in a queue of GL or Vulkan.
             AnimationPolicy::ahead(AheadSettings::buffers(game.buffers).with_run_ahead(game.run_ahead))
-                .with_recorder(Recorder::Decoupled)
+                .with_recorder(RecorderMode::Decoupled)
         };
         let policy = if variable && !game.vsync { policy.on_variable_refresh() } else { policy };
         Ok(simulate(&load, &policy).reduction(&simulate(&load, &AnimationPolicy::vsync(3))))
     }
 
-    fn session(&self, game: &GameOptions, rate: Rate, title: &str, folder: &Folder) -> Result<SmoothRun, BenchError> {
+    fn session(
+        &self,
+        game: &GameOptions,
+        rate: DisplayRate,
+        title: &str,
+        folder: &SessionFolder,
+    ) -> Result<SmoothRun, BenchError> {
         let pacing = if game.vsync { "vsync" } else { "auto" };
         let config = format!("pacing = \"{pacing}\"\nreduced-motion = true\n");
-        let session = folder.session(title, &format!("1280x720@{rate}"), &config)?.on(self.backend);
+        let session = folder.session(title, &format!("1280x720@{rate}"), &config)?.with_backend(self.backend);
         let pairs = [
             ("--load", game.costs.load.clone()),
             ("--frames", game.costs.frames.to_string()),
@@ -198,8 +204,8 @@ pub fn table(runs: &[SmoothRun]) -> String {
             run.hitches_per_s,
             run.fps,
             run.longest_freeze_ms,
-            in_a_row(run.latency_ms),
-            in_a_row(run.content_error_ms),
+            format_quantiles(run.latency_ms),
+            format_quantiles(run.content_error_ms),
             run.compositor_cpu_ms_per_frame.unwrap_or_default(),
             run.wake_ups_per_refresh.unwrap_or_default(),
             run.buffer_megabytes,

@@ -8,13 +8,13 @@ use upbeat_timing::time::{Instant, Span};
 
 /// A frame that was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct ShownGameFrame {
     /// The display's refresh counter.
     pub(super) sequence: u64,
     /// Start of its scan-out.
     pub(super) present: Instant,
     /// Content time: the moment that the frame is drawn for.
-    pub(super) represents: Instant,
+    pub(super) content_time: Instant,
 }
 
 /// The figures of one run.
@@ -65,7 +65,7 @@ pub struct SmoothRun {
 
 impl SmoothRun {
     /// The figures of shown frames on a display with this interval.
-    pub(super) fn count(mut shown: Vec<Shown>, interval: Span) -> SmoothRun {
+    pub(super) fn count(mut shown: Vec<ShownGameFrame>, interval: Span) -> SmoothRun {
         shown.sort_by_key(|frame| frame.sequence);
         let pairs = || shown.windows(2).map(|pair| (pair[0], pair[1]));
         let drops: u64 = pairs().map(|(before, after)| (after.sequence - before.sequence).saturating_sub(1)).sum();
@@ -73,7 +73,7 @@ impl SmoothRun {
         let hitches = gaps().filter(|gap| gap.as_nanos() as f64 > interval.as_nanos() as f64 * HITCH).count();
         let length: Span = gaps().sum();
         let seconds = (length.as_millis_f64() / 1e3).max(f64::MIN_POSITIVE);
-        let mut ages: Vec<Span> = shown.iter().map(|frame| frame.present - frame.represents).collect();
+        let mut ages: Vec<Span> = shown.iter().map(|frame| frame.present - frame.content_time).collect();
         ages.sort();
         let median = ages.get(ages.len() / 2).copied().unwrap_or_default();
         SmoothRun {
@@ -95,12 +95,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drops_are_counted_on_the_display_and_content_by_its_distance_from_the_usual() {
+    fn drops_count_by_display_sequence_and_content_error_from_the_median() {
         let interval = Span::from_millis(10);
-        let frame = |refresh: u64, represents: u64| Shown {
+        let frame = |refresh: u64, represents: u64| ShownGameFrame {
             sequence: refresh,
             present: Instant::from_nanos(refresh * 10_000_000),
-            represents: Instant::from_nanos(represents * 10_000_000),
+            content_time: Instant::from_nanos(represents * 10_000_000),
         };
         let run = SmoothRun::count(vec![frame(1, 1), frame(2, 2), frame(3, 3), frame(6, 4), frame(7, 7)], interval);
         assert_eq!((run.drops, run.frames, run.longest_freeze_ms), (2, 5, 30.0));

@@ -12,13 +12,13 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
 
-use super::costs::{CostOptions, NoLoad};
-use super::figures::{Shown, SmoothRun};
-use super::pipeline::{Frame, Permission, Pipeline};
-use crate::block_code::Code;
+use super::costs::{CostOptions, UnknownLoad};
+use super::figures::{ShownGameFrame, SmoothRun};
+use super::pipeline::{FramePermission, GamePipeline, PipelineFrame};
+use crate::block_code::BlockCode;
 use crate::client::WINDOW;
-use crate::client::buffers::{Buffers, Making};
-use crate::process::{Usage, peer_of};
+use crate::client::buffers::{BufferAllocation, ClientBuffers};
+use crate::process::{ProcessUsage, peer_pid};
 use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, UpbeatFramePacingV1};
 use upbeat_lab::load::FrameCost;
@@ -67,7 +67,7 @@ pub enum GameError {
     System(#[from] io::Error),
     /// The load does not exist.
     #[error(transparent)]
-    Load(#[from] NoLoad),
+    Load(#[from] UnknownLoad),
 }
 
 impl GameOptions {
@@ -82,38 +82,38 @@ impl GameOptions {
 }
 
 /// State of the game. `dispatch` updates it from events; [`run`] acts.
-pub(super) struct Game {
+pub(super) struct GameClient {
     pub(super) surface: WlSurface,
     presentation: WpPresentation,
     pub(super) fifo: Option<WpFifoV1>,
     pub(super) pacing: Option<UpbeatFramePacingV1>,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ClientBuffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
     /// Targets or callbacks for which no frame was begun.
-    pub(super) permissions: VecDeque<Permission>,
+    pub(super) permissions: VecDeque<FramePermission>,
     /// Since when a buffer is free.
     pub(super) buffer_free: Instant,
-    pub(super) shown: Vec<Shown>,
+    pub(super) shown: Vec<ShownGameFrame>,
     pub(super) discarded: usize,
     /// Content time of each committed frame, by number.
-    pub(super) represents: Vec<Instant>,
-    over: usize,
+    pub(super) content_times: Vec<Instant>,
+    ended_frames: usize,
     /// Targets that the compositor will send without a request, in place of revoked targets.
-    owed: usize,
+    unrequested_targets: usize,
     /// Most frames in the pipeline.
     limit: usize,
-    pipeline: Pipeline,
+    pipeline: GamePipeline,
     costs: std::vec::IntoIter<FrameCost>,
 }
 
-impl Game {
+impl GameClient {
     fn bind(
         options: &GameOptions,
         costs: Vec<FrameCost>,
         globals: &GlobalList,
-        handle: &QueueHandle<Game>,
-    ) -> Result<Game, GameError> {
+        handle: &QueueHandle<GameClient>,
+    ) -> Result<GameClient, GameError> {
         let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
         let shm: WlShm = globals.bind(handle, 1..=1, ())?;
         let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
@@ -134,12 +134,12 @@ impl Game {
             object.set_ahead_limit(u32::from(options.buffers) - 1 + u32::from(options.run_ahead));
             pacing = Some(object);
         }
-        Ok(Game {
+        Ok(GameClient {
             surface,
             presentation,
             fifo,
             pacing,
-            buffers: Buffers::new(&shm, WINDOW, (usize::from(options.buffers), Making::AtOnce), handle)
+            buffers: ClientBuffers::new(&shm, WINDOW, (usize::from(options.buffers), BufferAllocation::AtOnce), handle)
                 .map_err(io::Error::from)?,
             configured: false,
             closed: false,
@@ -147,17 +147,17 @@ impl Game {
             buffer_free: Instant::ZERO,
             shown: Vec::new(),
             discarded: 0,
-            represents: Vec::new(),
-            over: 0,
-            owed: 0,
+            content_times: Vec::new(),
+            ended_frames: 0,
+            unrequested_targets: 0,
             limit: usize::from(options.buffers) - 1 + usize::from(options.run_ahead),
-            pipeline: Pipeline::default(),
+            pipeline: GamePipeline::default(),
             costs: costs.into_iter(),
         })
     }
 
     /// Requests the next target or callback.
-    fn ask(&self, handle: &QueueHandle<Game>) {
+    fn request_next(&self, handle: &QueueHandle<GameClient>) {
         match &self.pacing {
             Some(pacing) => pacing.request_target(),
             None => {
@@ -169,30 +169,31 @@ impl Game {
     }
 
     /// Handles a callback and requests the next one, so that every refresh ticks.
-    pub(super) fn ticked(&mut self, permission: Permission, handle: &QueueHandle<Game>) {
+    pub(super) fn handle_callback(&mut self, permission: FramePermission, handle: &QueueHandle<GameClient>) {
         // A tick is lost while the recorder is busy.
-        let takes = self.pipeline.is_recorder_free() && !self.pipeline.has_recorded() && self.buffers.free().is_some();
+        let takes =
+            self.pipeline.is_recorder_free() && !self.pipeline.has_recorded() && self.buffers.free_index().is_some();
         if takes && self.permissions.is_empty() {
             self.permissions.push_back(permission);
         }
-        self.ask(handle);
+        self.request_next(handle);
     }
 
     /// Handles the revocation of all targets from `first` on. Frames in the pipeline keep their targets and are shown
     /// as soon as possible. The compositor sends new targets in their place without a request: they are for later
     /// frames.
-    pub(super) fn revoked(&mut self, first: u64) {
+    pub(super) fn handle_revoked(&mut self, first: u64) {
         self.permissions.retain(|permission| permission.target.is_none_or(|target| target < first));
-        self.owed += self.pipeline.drawn_for(first);
+        self.unrequested_targets += self.pipeline.drawn_for(first);
     }
 
     /// Counts a frame that was shown or discarded.
-    pub(super) fn ended(&mut self) {
-        self.over += 1;
+    pub(super) fn count_ended(&mut self) {
+        self.ended_frames += 1;
     }
 
     /// Does all work that is possible at `now`.
-    fn work(&mut self, now: Instant, handle: &QueueHandle<Game>) {
+    fn work(&mut self, now: Instant, handle: &QueueHandle<GameClient>) {
         loop {
             // Frames with revoked targets still count against the limit. Otherwise the replacement targets would let
             // the recorder run on and on, and the display would stay behind for good.
@@ -203,14 +204,14 @@ impl Game {
             {
                 self.pipeline.begin(permission, cost);
                 if self.pacing.is_some() {
-                    if self.owed > 0 {
-                        self.owed -= 1;
+                    if self.unrequested_targets > 0 {
+                        self.unrequested_targets -= 1;
                     } else {
-                        self.ask(handle);
+                        self.request_next(handle);
                     }
                 }
             }
-            let buffer_free = self.buffers.free().map(|_| self.buffer_free);
+            let buffer_free = self.buffers.free_index().map(|_| self.buffer_free);
             let was_recording = !self.pipeline.is_recorder_free();
             match self.pipeline.advance(now, buffer_free) {
                 Some(frame) => self.commit(frame, handle),
@@ -220,11 +221,11 @@ impl Game {
         }
     }
 
-    fn commit(&mut self, frame: Frame, handle: &QueueHandle<Game>) {
-        let Some(buffer) = self.buffers.free() else { return };
-        let represents = frame.permission.represents;
-        self.buffers.draw(buffer, Code::of_time(frame.number, represents));
-        self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
+    fn commit(&mut self, frame: PipelineFrame, handle: &QueueHandle<GameClient>) {
+        let Some(buffer) = self.buffers.free_index() else { return };
+        let represents = frame.permission.content_time;
+        self.buffers.draw(buffer, BlockCode::of_time(frame.number, represents));
+        self.surface.attach(Some(self.buffers.hold(buffer)), 0, 0);
         self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
         if let (Some(pacing), Some(target)) = (&self.pacing, frame.permission.target) {
             pacing.bind((target >> 32) as u32, target as u32);
@@ -233,13 +234,13 @@ impl Game {
             fifo.wait_barrier();
             fifo.set_barrier();
         }
-        self.represents.push(represents);
-        self.presentation.feedback(&self.surface, handle, self.represents.len() - 1);
+        self.content_times.push(represents);
+        self.presentation.feedback(&self.surface, handle, self.content_times.len() - 1);
         self.surface.commit();
     }
 
     fn is_over(&self) -> bool {
-        self.costs.len() == 0 && self.pipeline.is_empty() && self.over == self.represents.len()
+        self.costs.len() == 0 && self.pipeline.is_empty() && self.ended_frames == self.content_times.len()
     }
 }
 
@@ -247,20 +248,20 @@ impl Game {
 pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
     let load = options.costs.costs()?;
     let connection = Connection::connect_to_env()?;
-    let (globals, mut queue) = registry_queue_init::<Game>(&connection)?;
+    let (globals, mut queue) = registry_queue_init::<GameClient>(&connection)?;
     let handle = queue.handle();
-    let limit = Pipeline::total(&load.frames) * 4 + Span::from_seconds(30);
-    let mut game = Game::bind(options, load.frames, &globals, &handle)?;
+    let limit = GamePipeline::total(&load.frames) * 4 + Span::from_seconds(30);
+    let mut game = GameClient::bind(options, load.frames, &globals, &handle)?;
     game.surface.commit();
     while !game.configured {
         queue.blocking_dispatch(&mut game)?;
     }
     show_first(&mut game, &mut queue, &handle)?;
-    let compositor = peer_of(connection.backend().poll_fd()).ok();
-    let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
+    let compositor = peer_pid(connection.backend().poll_fd()).ok();
+    let usage = |pid: Option<u32>| pid.and_then(|pid| ProcessUsage::of(pid).ok());
     let before = (usage(compositor), usage(Some(std::process::id())));
     let began = MonotonicClock.now();
-    game.ask(&handle);
+    game.request_next(&handle);
     let mut quiet = None;
     while !game.closed && !game.is_over() && MonotonicClock.now() < began + limit {
         game.work(MonotonicClock.now(), &handle);
@@ -278,15 +279,19 @@ pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
 }
 
 /// Shows a first frame, so that the window is on screen when the animation begins.
-fn show_first(game: &mut Game, queue: &mut EventQueue<Game>, handle: &QueueHandle<Game>) -> Result<(), GameError> {
+fn show_first(
+    game: &mut GameClient,
+    queue: &mut EventQueue<GameClient>,
+    handle: &QueueHandle<GameClient>,
+) -> Result<(), GameError> {
     let now = MonotonicClock.now();
-    game.buffers.draw(0, Code::of_time(0, now));
-    game.surface.attach(Some(game.buffers.give(0)), 0, 0);
+    game.buffers.draw(0, BlockCode::of_time(0, now));
+    game.surface.attach(Some(game.buffers.hold(0)), 0, 0);
     game.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
-    game.represents.push(now);
+    game.content_times.push(now);
     game.presentation.feedback(&game.surface, handle, 0);
     game.surface.commit();
-    while game.over == 0 && !game.closed {
+    while game.ended_frames == 0 && !game.closed {
         queue.blocking_dispatch(game)?;
     }
     game.shown.clear();
@@ -295,15 +300,21 @@ fn show_first(game: &mut Game, queue: &mut EventQueue<Game>, handle: &QueueHandl
 }
 
 /// Waits for events or for the end of a stage.
-fn wait(game: &mut Game, queue: &mut EventQueue<Game>, quiet: Option<Instant>) -> Result<(), GameError> {
+fn wait(game: &mut GameClient, queue: &mut EventQueue<GameClient>, quiet: Option<Instant>) -> Result<(), GameError> {
     let until = game.pipeline.next_end().into_iter().chain(quiet).min();
     crate::wait::wait(queue, game, until)
 }
 
-type Usages = (Option<Usage>, Option<Usage>);
+type ProcessUsages = (Option<ProcessUsage>, Option<ProcessUsage>);
 
-fn report(options: &GameOptions, load: String, game: Game, before: Usages, after: Usages) -> SmoothRun {
-    let since = |after: Option<Usage>, before: Option<Usage>| Some(after?.since(before?));
+fn report(
+    options: &GameOptions,
+    load: String,
+    game: GameClient,
+    before: ProcessUsages,
+    after: ProcessUsages,
+) -> SmoothRun {
+    let since = |after: Option<ProcessUsage>, before: Option<ProcessUsage>| Some(after?.since(before?));
     let (compositor, client) = (since(after.0, before.0), since(after.1, before.1));
     let frames = game.shown.len().max(1) as f64;
     let refreshes = match (game.shown.first(), game.shown.last()) {

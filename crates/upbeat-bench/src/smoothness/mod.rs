@@ -25,7 +25,7 @@ mod figures;
 mod game;
 mod pipeline;
 
-pub use costs::{CostOptions, NoLoad};
+pub use costs::{CostOptions, UnknownLoad};
 pub use driver::{SmoothnessOptions, SmoothnessReport, table};
 pub use figures::SmoothRun;
 pub use game::{GameError, GameOptions, run};

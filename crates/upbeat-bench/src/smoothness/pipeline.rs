@@ -11,20 +11,20 @@ use upbeat_timing::time::{Instant, Span};
 
 /// A target or a callback: allows the game to begin a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Permission {
+pub(super) struct FramePermission {
     /// The target's id; `None` where callbacks pace the game.
     pub(super) target: Option<u64>,
     /// Content time of the frame.
-    pub(super) represents: Instant,
+    pub(super) content_time: Instant,
     /// When the event arrived.
-    pub(super) given: Instant,
+    pub(super) arrived: Instant,
 }
 
 /// A frame in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct PipelineFrame {
     pub(super) number: u32,
-    pub(super) permission: Permission,
+    pub(super) permission: FramePermission,
     /// When recording began.
     pub(super) started: Instant,
     cost: FrameCost,
@@ -34,16 +34,16 @@ pub(super) struct Frame {
 
 /// The stages and the recorded frames between them.
 #[derive(Debug, Default)]
-pub(super) struct Pipeline {
-    recording: Option<Frame>,
-    recorded: VecDeque<Frame>,
-    rendering: Option<Frame>,
+pub(super) struct GamePipeline {
+    recording: Option<PipelineFrame>,
+    recorded: VecDeque<PipelineFrame>,
+    rendering: Option<PipelineFrame>,
     record_free: Instant,
     render_free: Instant,
     frames: u32,
 }
 
-impl Pipeline {
+impl GamePipeline {
     pub(super) fn is_recorder_free(&self) -> bool {
         self.recording.is_none()
     }
@@ -70,16 +70,16 @@ impl Pipeline {
 
     /// Begins a frame. A free stage begins at the arrival of the permission, so that a late wake-up of the process
     /// costs nothing.
-    pub(super) fn begin(&mut self, permission: Permission, cost: FrameCost) {
-        let started = permission.given.max(self.record_free);
+    pub(super) fn begin(&mut self, permission: FramePermission, cost: FrameCost) {
+        let started = permission.arrived.max(self.record_free);
         self.frames += 1;
         let until = started + cost.record;
-        self.recording = Some(Frame { number: self.frames, permission, started, cost, until });
+        self.recording = Some(PipelineFrame { number: self.frames, permission, started, cost, until });
     }
 
     /// Advances all frames to `now`. `buffer_free` is the time at which a buffer became free; `None` without a free
     /// buffer. Returns a finished frame; the caller repeats the call until it returns `None`.
-    pub(super) fn advance(&mut self, now: Instant, buffer_free: Option<Instant>) -> Option<Frame> {
+    pub(super) fn advance(&mut self, now: Instant, buffer_free: Option<Instant>) -> Option<PipelineFrame> {
         if let Some(frame) = self.recording.take_if(|frame| frame.until <= now) {
             self.record_free = frame.until;
             self.recorded.push_back(frame);
@@ -119,15 +119,15 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    fn permission(given: u64) -> Permission {
-        Permission { target: None, represents: at(0), given: at(given) }
+    fn permission(given: u64) -> FramePermission {
+        FramePermission { target: None, content_time: at(0), arrived: at(given) }
     }
 
     const COST: FrameCost = FrameCost { record: Span::from_millis(4), render: Span::from_millis(6) };
 
     #[test]
     fn the_stages_overlap_and_waking_late_costs_nothing() {
-        let mut pipeline = Pipeline::default();
+        let mut pipeline = GamePipeline::default();
         pipeline.begin(permission(0), COST);
         assert_eq!(pipeline.next_end(), Some(at(4)));
         // A late call: both stages have advanced meanwhile.
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_recorded_frame_waits_for_a_buffer() {
-        let mut pipeline = Pipeline::default();
+        let mut pipeline = GamePipeline::default();
         pipeline.begin(permission(0), COST);
         assert_eq!(pipeline.advance(at(20), None), None);
         assert!(pipeline.has_recorded() && pipeline.next_end().is_none());

@@ -9,11 +9,11 @@ use wayland_client::{Connection, Proxy};
 use wayland_protocols::wp::presentation_time::client::wp_presentation::{self, WpPresentation};
 use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::WpPresentationFeedback;
 
-use super::listener::{Role, Shared, Source};
-use super::prediction::Prediction;
-use super::targets::Targets;
-use super::{Effective, FrameTarget, NotHeld, PacerEvent, PacingOptions, TargetId};
-use crate::binding::{Deaf, bind};
+use super::listener::{PacerObject, SharedPacer, TargetSource};
+use super::prediction::PredictedTargets;
+use super::targets::SentTargets;
+use super::{FrameTarget, NotHeld, PacerEvent, PacingInForce, PacingOptions, TargetId};
+use crate::bind_global::{IgnoreEvents, bind};
 use crate::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::{self, UpbeatFramePacingManagerV1};
 use crate::protocol::frame_pacing::upbeat_frame_pacing_v1::{UpbeatFramePacingV1, Wish};
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
@@ -75,7 +75,7 @@ use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 /// ```
 #[derive(Debug)]
 pub struct FramePacer {
-    shared: Shared,
+    shared: SharedPacer,
     surface: WlSurface,
     pacing: Option<UpbeatFramePacingV1>,
     presentation: Option<WpPresentation>,
@@ -88,11 +88,11 @@ impl FramePacer {
     /// does.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
         let mut pacer = FramePacer::predicting(connection, globals, surface);
-        let manager: Option<UpbeatFramePacingManagerV1> = bind(globals, 1, Arc::new(Deaf));
+        let manager: Option<UpbeatFramePacingManagerV1> = bind(globals, 1, Arc::new(IgnoreEvents));
         if let Some(manager) = manager {
-            pacer.shared.lock().source = Source::Sent(Targets::default());
+            pacer.shared.lock().source = TargetSource::Sent(SentTargets::default());
             let request = upbeat_frame_pacing_manager_v1::Request::GetFramePacing { surface: surface.clone() };
-            pacer.pacing = manager.send_constructor(request, pacer.shared.listener(Role::Pacing)).ok();
+            pacer.pacing = manager.send_constructor(request, pacer.shared.listener(PacerObject::Pacing)).ok();
             manager.destroy();
             // A connection error is reported by the program's next read.
             let _ = connection.flush();
@@ -103,8 +103,8 @@ impl FramePacer {
     /// Creates a pacer that always predicts, on any compositor: for comparisons, and to test a program as on
     /// compositors without the protocol.
     pub fn predicting(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
-        let shared = Shared::new(Source::Predicted(Prediction::default()));
-        let presentation = bind(globals, 1, shared.listener(Role::Presentation));
+        let shared = SharedPacer::new(TargetSource::Predicted(PredictedTargets::default()));
+        let presentation = bind(globals, 1, shared.listener(PacerObject::Presentation));
         let _ = connection.flush();
         FramePacer { shared, surface: surface.clone(), pacing: None, presentation }
     }
@@ -122,7 +122,7 @@ impl FramePacer {
     }
 
     /// The pacing in force, as the last [`PacerEvent::Effective`] reported it.
-    pub fn effective(&self) -> Effective {
+    pub fn effective(&self) -> PacingInForce {
         self.shared.lock().effective
     }
 
@@ -135,8 +135,8 @@ impl FramePacer {
     /// after taking the target and before drawing its frame, so that the next target arrives meanwhile.
     pub fn request_frame(&self) {
         let asks = match &mut self.shared.lock().source {
-            Source::Sent(targets) => targets.request(),
-            Source::Predicted(prediction) => {
+            TargetSource::Sent(targets) => targets.request(),
+            TargetSource::Predicted(prediction) => {
                 prediction.request();
                 false
             }
@@ -157,8 +157,8 @@ impl FramePacer {
         let mut state = self.shared.lock();
         let limit = state.effective.ahead.max(1) as usize;
         match &mut state.source {
-            Source::Sent(targets) => targets.take(limit),
-            Source::Predicted(prediction) => prediction.take(now),
+            TargetSource::Sent(targets) => targets.take_target(limit),
+            TargetSource::Predicted(prediction) => prediction.take_target(now),
         }
     }
 
@@ -175,19 +175,19 @@ impl FramePacer {
     /// of the frame.
     pub(crate) fn bind_on(&self, id: TargetId, surface: &WlSurface) -> Result<(), NotHeld> {
         match &mut self.shared.lock().source {
-            Source::Sent(targets) => targets.bind(id)?,
-            Source::Predicted(prediction) => prediction.bind(id)?,
+            TargetSource::Sent(targets) => targets.bind(id)?,
+            TargetSource::Predicted(prediction) => prediction.bind(id)?,
         }
         if let Some(pacing) = &self.pacing {
             pacing.bind((id.0 >> 32) as u32, id.0 as u32);
             return Ok(());
         }
         // Errors are ignored: the request only fails if the program has destroyed the surface.
-        let callback = self.shared.listener(Role::Callback);
+        let callback = self.shared.listener(PacerObject::Callback);
         let _ = surface.send_constructor::<WlCallback>(wl_surface::Request::Frame {}, callback);
         if let Some(presentation) = &self.presentation {
             let request = wp_presentation::Request::Feedback { surface: surface.clone() };
-            let listener = self.shared.listener(Role::Feedback(id));
+            let listener = self.shared.listener(PacerObject::Feedback(id));
             let _ = presentation.send_constructor::<WpPresentationFeedback>(request, listener);
         }
         Ok(())
@@ -196,20 +196,22 @@ impl FramePacer {
     /// Asks for presentation feedback on the next commit of `surface`, if the times of refreshes are not known yet.
     /// Then the first target is for a real refresh and not for an assumed refresh. Returns whether that commit is
     /// needed.
-    pub(crate) fn glimpse(&self, surface: &WlSurface) -> bool {
+    pub(crate) fn request_refresh_times(&self, surface: &WlSurface) -> bool {
         let is_known = match &self.shared.lock().source {
-            Source::Sent(_) => true,
-            Source::Predicted(prediction) => prediction.knows_refreshes(),
+            TargetSource::Sent(_) => true,
+            TargetSource::Predicted(prediction) => prediction.knows_refreshes(),
         };
         let Some(presentation) = self.presentation.as_ref().filter(|_| !is_known) else { return false };
         let request = wp_presentation::Request::Feedback { surface: surface.clone() };
-        presentation.send_constructor::<WpPresentationFeedback>(request, self.shared.listener(Role::Glimpse)).is_ok()
+        presentation
+            .send_constructor::<WpPresentationFeedback>(request, self.shared.listener(PacerObject::RefreshFeedback))
+            .is_ok()
     }
 
     /// Asks the compositor not to show the frames for this target and later targets. [`PacerEvent::Cancelled`]
     /// answers. Frames that are being drawn for these targets need not be bound: new targets replace theirs.
     pub fn cancel_from(&self, first: TargetId) {
-        if let Source::Sent(targets) = &mut self.shared.lock().source {
+        if let TargetSource::Sent(targets) = &mut self.shared.lock().source {
             targets.give_up(first);
         }
         if let Some(pacing) = &self.pacing {
@@ -217,9 +219,9 @@ impl FramePacer {
             return;
         }
         let mut state = self.shared.lock();
-        if let Source::Predicted(prediction) = &mut state.source {
+        if let TargetSource::Predicted(prediction) = &mut state.source {
             let first = prediction.cancel_from(first);
-            state.tell(PacerEvent::Cancelled { first });
+            state.push_event(PacerEvent::Cancelled { first });
         }
     }
 

@@ -12,9 +12,11 @@ use wayland_client::{Connection, Proxy as _, WEnum};
 use wayland_protocols::wp::presentation_time::client::wp_presentation::{self, WpPresentation};
 use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::{self, WpPresentationFeedback};
 
-use super::prediction::Prediction;
-use super::targets::Targets;
-use super::{DiscardReason, Effective, FrameTarget, Outcome, PacerEvent, Pacing, Path, Reason, RevokeReason, TargetId};
+use super::prediction::PredictedTargets;
+use super::targets::SentTargets;
+use super::{
+    DiscardReason, FrameTarget, PacerEvent, Pacing, PacingInForce, Path, Reason, RevokeReason, TargetId, TargetOutcome,
+};
 use crate::protocol::frame_pacing::upbeat_frame_pacing_v1::{Event, UpbeatFramePacingV1};
 use crate::wire::{instant, join};
 use upbeat_timing::time::Span;
@@ -26,16 +28,16 @@ const MONOTONIC: u32 = 1;
 
 /// The source of targets: sent by the compositor, or predicted.
 #[derive(Debug)]
-pub(super) enum Source {
-    Sent(Targets),
-    Predicted(Prediction),
+pub(super) enum TargetSource {
+    Sent(SentTargets),
+    Predicted(PredictedTargets),
 }
 
 /// State that events change and the pacer reads.
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) source: Source,
-    pub(super) effective: Effective,
+pub(super) struct PacerState {
+    pub(super) source: TargetSource,
+    pub(super) effective: PacingInForce,
     pub(super) most_ahead: u32,
     pub(super) clock: u32,
     pub(super) events: VecDeque<PacerEvent>,
@@ -43,77 +45,77 @@ pub(super) struct State {
 
 /// The state, shared by a pacer and its Wayland objects.
 #[derive(Clone, Debug)]
-pub(super) struct Shared(Arc<Mutex<State>>);
+pub(super) struct SharedPacer(Arc<Mutex<PacerState>>);
 
 /// The kind of a Wayland object.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Role {
+pub(super) enum PacerObject {
     Pacing,
     Presentation,
     Callback,
     /// Presentation feedback of the frame for this target.
     Feedback(TargetId),
     /// Presentation feedback that is only used for the times of refreshes.
-    Glimpse,
+    RefreshFeedback,
 }
 
 #[derive(Debug)]
-struct Listener {
-    role: Role,
-    shared: Shared,
+struct PacerListener {
+    role: PacerObject,
+    shared: SharedPacer,
 }
 
-impl Shared {
-    pub(super) fn new(source: Source) -> Self {
+impl SharedPacer {
+    pub(super) fn new(source: TargetSource) -> Self {
         // The pacing of frame callbacks. A compositor that sends targets will replace it.
-        let effective = Effective { pacing: Pacing::Vsync, ahead: 1, min_buffers: 2, reason: None };
+        let effective = PacingInForce { pacing: Pacing::Vsync, ahead: 1, min_buffers: 2, reason: None };
         let events = VecDeque::new();
-        Shared(Arc::new(Mutex::new(State { source, effective, most_ahead: 1, clock: MONOTONIC, events })))
+        SharedPacer(Arc::new(Mutex::new(PacerState { source, effective, most_ahead: 1, clock: MONOTONIC, events })))
     }
 
     /// Locks the state. Never hold the lock while sending a request.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, PacerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The event handler for a new object.
-    pub(super) fn listener(&self, role: Role) -> Arc<dyn ObjectData> {
-        Arc::new(Listener { role, shared: self.clone() })
+    pub(super) fn listener(&self, role: PacerObject) -> Arc<dyn ObjectData> {
+        Arc::new(PacerListener { role, shared: self.clone() })
     }
 }
 
-impl ObjectData for Listener {
+impl ObjectData for PacerListener {
     fn event(self: Arc<Self>, backend: &Backend, message: Message<ObjectId, OwnedFd>) -> Option<Arc<dyn ObjectData>> {
         let connection = Connection::from_backend(backend.clone());
         let mut state = self.shared.lock();
         match self.role {
-            Role::Pacing => {
+            PacerObject::Pacing => {
                 if let Ok((_, event)) = UpbeatFramePacingV1::parse_event(&connection, message) {
-                    state.paced(event);
+                    state.handle_pacing(event);
                 }
             }
-            Role::Presentation => {
+            PacerObject::Presentation => {
                 if let Ok((_, wp_presentation::Event::ClockId { clk_id })) =
                     WpPresentation::parse_event(&connection, message)
                 {
                     state.clock = clk_id;
                 }
             }
-            Role::Callback => {
+            PacerObject::Callback => {
                 if WlCallback::parse_event(&connection, message).is_ok()
-                    && let Source::Predicted(prediction) = &mut state.source
+                    && let TargetSource::Predicted(prediction) = &mut state.source
                 {
-                    prediction.called_back();
+                    prediction.note_callback();
                 }
             }
-            Role::Feedback(id) => {
+            PacerObject::Feedback(id) => {
                 if let Ok((_, event)) = WpPresentationFeedback::parse_event(&connection, message) {
-                    state.seen(id, event);
+                    state.handle_feedback(id, event);
                 }
             }
-            Role::Glimpse => {
+            PacerObject::RefreshFeedback => {
                 if let Ok((_, event)) = WpPresentationFeedback::parse_event(&connection, message) {
-                    state.glimpsed(&event);
+                    state.handle_refresh_feedback(&event);
                 }
             }
         }
@@ -123,33 +125,33 @@ impl ObjectData for Listener {
     fn destroyed(&self, _: ObjectId) {}
 }
 
-impl State {
-    pub(super) fn tell(&mut self, event: PacerEvent) {
+impl PacerState {
+    pub(super) fn push_event(&mut self, event: PacerEvent) {
         if self.events.len() == MOST_EVENTS {
             self.events.pop_front();
         }
         self.events.push_back(event);
     }
 
-    fn ended(&mut self, ended: Option<(FrameTarget, Outcome)>) {
+    fn push_ended(&mut self, ended: Option<(FrameTarget, TargetOutcome)>) {
         if let Some((target, outcome)) = ended {
-            self.tell(PacerEvent::Ended { target, outcome });
+            self.push_event(PacerEvent::Ended { target, outcome });
         }
     }
 
-    fn paced(&mut self, event: Event) {
-        let Source::Sent(targets) = &mut self.source else { return };
+    fn handle_pacing(&mut self, event: Event) {
+        let TargetSource::Sent(targets) = &mut self.source else { return };
         match event {
             Event::Capabilities { ahead_limit } => self.most_ahead = ahead_limit,
             Event::Effective { pacing, ahead, min_buffers, reason } => {
                 // Ignore values of a later version of the protocol: this version could not act on them.
                 let (WEnum::Value(pacing), reason) = (pacing, known(reason, Reason::Policy)) else { return };
-                self.effective = Effective { pacing, ahead, min_buffers, reason: Some(reason) };
-                self.tell(PacerEvent::Effective(self.effective));
+                self.effective = PacingInForce { pacing, ahead, min_buffers, reason: Some(reason) };
+                self.push_event(PacerEvent::Effective(self.effective));
             }
             Event::Target { id_hi, id_lo, tv_sec_hi, tv_sec_lo, tv_nsec, ready_by, interval, .. } => {
                 let present = instant(tv_sec_hi, tv_sec_lo, tv_nsec);
-                targets.target(FrameTarget {
+                targets.add_target(FrameTarget {
                     id: TargetId(join(id_hi, id_lo)),
                     present,
                     ready_by: present - Span::from_nanos(ready_by.into()),
@@ -159,42 +161,42 @@ impl State {
             Event::Revoked { id_hi, id_lo, reason } => {
                 let first = TargetId(join(id_hi, id_lo));
                 targets.revoked(first);
-                self.tell(PacerEvent::Revoked { first, reason: known(reason, RevokeReason::Output) });
+                self.push_event(PacerEvent::Revoked { first, reason: known(reason, RevokeReason::Output) });
             }
             Event::Cancelled { id_hi, id_lo } => {
-                self.tell(PacerEvent::Cancelled { first: TargetId(join(id_hi, id_lo)) });
+                self.push_event(PacerEvent::Cancelled { first: TargetId(join(id_hi, id_lo)) });
             }
             Event::Presented { id_hi, id_lo, tv_sec_hi, tv_sec_lo, tv_nsec, margin, path } => {
-                let outcome = Outcome::Presented {
+                let outcome = TargetOutcome::Presented {
                     at: instant(tv_sec_hi, tv_sec_lo, tv_nsec),
                     margin: Some(Span::from_nanos(margin.into())),
                     path: known(path, Path::Composited),
                 };
                 let ended = targets.ended(TargetId(join(id_hi, id_lo)), outcome);
-                self.ended(ended);
+                self.push_ended(ended);
             }
             Event::Discarded { id_hi, id_lo, reason } => {
-                let outcome = Outcome::Discarded(known(reason, DiscardReason::Newer));
+                let outcome = TargetOutcome::Discarded(known(reason, DiscardReason::Newer));
                 let ended = targets.ended(TargetId(join(id_hi, id_lo)), outcome);
-                self.ended(ended);
+                self.push_ended(ended);
             }
         }
     }
 
-    fn glimpsed(&mut self, event: &wp_presentation_feedback::Event) {
+    fn handle_refresh_feedback(&mut self, event: &wp_presentation_feedback::Event) {
         use wp_presentation_feedback::Event::Presented;
-        if let (Source::Predicted(prediction), Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, .. }) =
+        if let (TargetSource::Predicted(prediction), Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, .. }) =
             (&mut self.source, event)
         {
             let interval = (*refresh > 0).then(|| Span::from_nanos((*refresh).into()));
-            prediction.glimpsed(instant(*tv_sec_hi, *tv_sec_lo, *tv_nsec), interval);
+            prediction.note_refresh(instant(*tv_sec_hi, *tv_sec_lo, *tv_nsec), interval);
         }
     }
 
     /// Handles presentation feedback, which is only requested if targets are predicted.
-    fn seen(&mut self, id: TargetId, event: wp_presentation_feedback::Event) {
+    fn handle_feedback(&mut self, id: TargetId, event: wp_presentation_feedback::Event) {
         use wp_presentation_feedback::{Event, Kind};
-        let Source::Predicted(prediction) = &mut self.source else { return };
+        let TargetSource::Predicted(prediction) = &mut self.source else { return };
         match event {
             Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, flags, .. } => {
                 let at = instant(tv_sec_hi, tv_sec_lo, tv_nsec);
@@ -202,11 +204,11 @@ impl State {
                 let is_direct = flags.into_result().is_ok_and(|flags| flags.contains(Kind::ZeroCopy));
                 let path = if is_direct { Path::Direct } else { Path::Composited };
                 let target = prediction.presented(id, at, interval);
-                self.ended(target.map(|target| (target, Outcome::Presented { at, margin: None, path })));
+                self.push_ended(target.map(|target| (target, TargetOutcome::Presented { at, margin: None, path })));
             }
             Event::Discarded => {
                 let ended = prediction.discarded(id);
-                self.ended(ended);
+                self.push_ended(ended);
             }
             _ => {}
         }

@@ -8,10 +8,10 @@
 //! | `frame_pacer` | sends requests to Wayland objects |
 
 mod frame_pacer;
+#[cfg(test)]
+mod guarantee_tests;
 mod listener;
 mod prediction;
-#[cfg(test)]
-mod promises;
 mod targets;
 
 pub use self::frame_pacer::FramePacer;
@@ -65,7 +65,7 @@ impl Default for PacingOptions {
 
 /// The pacing in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effective {
+pub struct PacingInForce {
     /// When the compositor sends targets.
     pub pacing: Pacing,
     /// The number of frames that may be under way at once.
@@ -79,7 +79,7 @@ pub struct Effective {
 
 /// The fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TargetOutcome {
     /// The frame was shown.
     Presented {
         /// Time at which it was first shown.
@@ -98,13 +98,13 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacerEvent {
     /// The pacing in force has changed.
-    Effective(Effective),
+    Effective(PacingInForce),
     /// A bound frame was shown or discarded. Sent once for each bound frame.
     Ended {
         /// The target that it was drawn for.
         target: FrameTarget,
         /// Whether and when it was shown.
-        outcome: Outcome,
+        outcome: TargetOutcome,
     },
     /// Targets from `first` on are no longer valid, and new targets replace those that were not bound. A frame that
     /// is being drawn for such a target may still be bound: then it is shown as soon as possible. Or it may be
@@ -122,10 +122,10 @@ pub enum PacerEvent {
     },
 }
 
-impl Outcome {
+impl TargetOutcome {
     /// How many refreshes after its own a frame was shown; `None` if it was not shown.
     pub fn refreshes_late(&self, target: &FrameTarget) -> Option<u64> {
-        let Outcome::Presented { at, .. } = *self else { return None };
+        let TargetOutcome::Presented { at, .. } = *self else { return None };
         let interval = target.interval.as_nanos().max(1);
         Some(((at - target.present).as_nanos().max(0) as u64 + interval as u64 / 2) / interval as u64)
     }

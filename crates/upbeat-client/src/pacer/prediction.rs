@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use super::{DiscardReason, FrameTarget, NotHeld, Outcome, TargetId};
+use super::{DiscardReason, FrameTarget, NotHeld, TargetId, TargetOutcome};
 use upbeat_timing::time::{Instant, Span};
 
 /// Interval until the display's interval is known: 60 Hz, the most common rate.
@@ -27,34 +27,34 @@ const MOST_COMMITTED: usize = 16;
 
 /// A frame, and the first refresh after its target was taken.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct PredictedFrame {
     target: FrameTarget,
     first: Instant,
 }
 
 /// The targets of a surface.
 #[derive(Debug)]
-pub(super) struct Prediction {
+pub(super) struct PredictedTargets {
     interval: Span,
     /// The latest time at which a frame is known to have been shown: a point of the display's refresh grid.
-    seen: Option<Instant>,
-    behind: VecDeque<i64>,
+    last_refresh: Option<Instant>,
+    recent_delays: VecDeque<i64>,
     is_wanted: bool,
     /// The frame callback of the last commit has not arrived yet.
-    waits: bool,
+    awaits_callback: bool,
     last: Option<FrameTarget>,
-    drawing: VecDeque<Frame>,
-    committed: VecDeque<Frame>,
+    drawing: VecDeque<PredictedFrame>,
+    committed: VecDeque<PredictedFrame>,
 }
 
-impl Default for Prediction {
+impl Default for PredictedTargets {
     fn default() -> Self {
-        Prediction {
+        PredictedTargets {
             interval: USUAL_INTERVAL,
-            seen: None,
-            behind: VecDeque::with_capacity(LEARNED_FROM),
+            last_refresh: None,
+            recent_delays: VecDeque::with_capacity(LEARNED_FROM),
             is_wanted: false,
-            waits: false,
+            awaits_callback: false,
             last: None,
             drawing: VecDeque::new(),
             committed: VecDeque::new(),
@@ -62,25 +62,25 @@ impl Default for Prediction {
     }
 }
 
-impl Prediction {
+impl PredictedTargets {
     /// Requests a target for another frame.
     pub(super) fn request(&mut self) {
         self.is_wanted = true;
     }
 
     /// Notes that the frame callback of the last commit has arrived.
-    pub(super) fn called_back(&mut self) {
-        self.waits = false;
+    pub(super) fn note_callback(&mut self) {
+        self.awaits_callback = false;
     }
 
     /// The next target to draw for, at `now`. The first frame needs no callback.
-    pub(super) fn take(&mut self, now: Instant) -> Option<FrameTarget> {
+    pub(super) fn take_target(&mut self, now: Instant) -> Option<FrameTarget> {
         // One at a time: the next target comes after the commit and the callback of this frame.
-        if !self.is_wanted || self.waits || !self.drawing.is_empty() {
+        if !self.is_wanted || self.awaits_callback || !self.drawing.is_empty() {
             return None;
         }
         self.is_wanted = false;
-        let (interval, behind) = (self.interval, self.usual_behind());
+        let (interval, behind) = (self.interval, self.usual_delay());
         let first = self.first_after(now);
         // If an earlier target was too late, repeat its time: the time of an animation must not run back.
         let present = self.last.map_or(Instant::ZERO, |last| last.present).max(first + interval * behind);
@@ -89,7 +89,7 @@ impl Prediction {
         let id = TargetId(self.last.map_or(0, |last| last.id.0) + 1);
         let target = FrameTarget { id, present, ready_by, interval };
         self.last = Some(target);
-        self.drawing.push_back(Frame { target, first });
+        self.drawing.push_back(PredictedFrame { target, first });
         Some(target)
     }
 
@@ -100,7 +100,7 @@ impl Prediction {
             self.committed.pop_front();
         }
         self.committed.extend(self.drawing.remove(at));
-        self.waits = true;
+        self.awaits_callback = true;
         Ok(())
     }
 
@@ -116,52 +116,52 @@ impl Prediction {
 
     /// Notes that the frame was shown at `at`, and the display's `interval` if the compositor reported it.
     pub(super) fn presented(&mut self, id: TargetId, at: Instant, interval: Option<Span>) -> Option<FrameTarget> {
-        let frame = self.over(id)?;
-        self.glimpsed(at, interval);
+        let frame = self.take_committed(id)?;
+        self.note_refresh(at, interval);
         let grid = frame.target.interval.as_nanos();
         let behind = ((at - frame.first).as_nanos() + grid / 2).div_euclid(grid);
         if (0..=MOST_BEHIND).contains(&behind) {
-            if self.behind.len() == LEARNED_FROM {
-                self.behind.pop_front();
+            if self.recent_delays.len() == LEARNED_FROM {
+                self.recent_delays.pop_front();
             }
-            self.behind.push_back(behind);
+            self.recent_delays.push_back(behind);
         }
         Some(frame.target)
     }
 
     /// Notes that the frame was discarded.
-    pub(super) fn discarded(&mut self, id: TargetId) -> Option<(FrameTarget, Outcome)> {
+    pub(super) fn discarded(&mut self, id: TargetId) -> Option<(FrameTarget, TargetOutcome)> {
         // `wp_presentation` does not tell a superseded frame from a hidden frame, so this reason is a guess.
-        self.over(id).map(|frame| (frame.target, Outcome::Discarded(DiscardReason::Newer)))
+        self.take_committed(id).map(|frame| (frame.target, TargetOutcome::Discarded(DiscardReason::Newer)))
     }
 
     /// Whether the time of any refresh is known.
     pub(super) fn knows_refreshes(&self) -> bool {
-        self.seen.is_some()
+        self.last_refresh.is_some()
     }
 
     /// Notes that there was a refresh at `at`, from feedback of any commit.
-    pub(super) fn glimpsed(&mut self, at: Instant, interval: Option<Span>) {
+    pub(super) fn note_refresh(&mut self, at: Instant, interval: Option<Span>) {
         if let Some(interval) = interval.filter(|interval| *interval > Span::ZERO) {
             self.interval = interval;
         }
-        self.seen = self.seen.max(Some(at));
+        self.last_refresh = self.last_refresh.max(Some(at));
     }
 
-    fn over(&mut self, id: TargetId) -> Option<Frame> {
+    fn take_committed(&mut self, id: TargetId) -> Option<PredictedFrame> {
         let at = self.committed.iter().position(|frame| frame.target.id == id)?;
         self.committed.remove(at)
     }
 
     /// The first refresh after `now`.
     fn first_after(&self, now: Instant) -> Instant {
-        let Some(seen) = self.seen else { return now + self.interval };
+        let Some(seen) = self.last_refresh else { return now + self.interval };
         seen + self.interval * ((now - seen).as_nanos().div_euclid(self.interval.as_nanos()) + 1)
     }
 
     /// How many refreshes after the first refresh frames are usually shown.
-    fn usual_behind(&self) -> i64 {
-        let mut sorted: Vec<i64> = self.behind.iter().copied().collect();
+    fn usual_delay(&self) -> i64 {
+        let mut sorted: Vec<i64> = self.recent_delays.iter().copied().collect();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).copied().unwrap_or(0)
     }

@@ -18,18 +18,18 @@
 //! | `listener` | events of Wayland objects |
 //! | `tile_ring` | assigns the tiles of a document to contents (pure) |
 
+mod client_side;
+mod compositor_side;
 mod content;
 mod listener;
-mod own;
-mod scroll_view;
-mod served;
 mod tile_ring;
+mod view;
 
-pub use self::content::Picture;
-pub use self::scroll_view::ScrollView;
+pub use self::content::ContentPicture;
 pub use self::tile_ring::{Tile, TileRing};
+pub use self::view::ScrollView;
 pub use super::protocol::scroll::upbeat_scroll_view_v1::{Mode, Reason};
-pub use upbeat_timing::scroll::{Demand, Extent, LowWater, Region, Side};
+pub use upbeat_timing::scroll::{DocumentExtent, DocumentRegion, LowWater, RenderDemand, ScrollSide};
 
 use upbeat_timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, SCROLL_BUDGET};
 use upbeat_timing::time::Instant;
@@ -40,7 +40,7 @@ pub struct ScrollOptions {
     /// Width and height of the view, in surface coordinates.
     pub size: (i32, i32),
     /// Bounds of the document, in surface coordinates.
-    pub document: Region,
+    pub document: DocumentRegion,
     /// Whether input scrolls it horizontally.
     pub horizontal: bool,
     /// Whether input scrolls it vertically.
@@ -76,7 +76,7 @@ impl Default for ScrollOptions {
     fn default() -> Self {
         ScrollOptions {
             size: (0, 0),
-            document: Region::default(),
+            document: DocumentRegion::default(),
             horizontal: false,
             vertical: true,
             drag: true,

@@ -6,7 +6,7 @@
 //!      │  1   │  2   │        a slot is a content with its buffer; a cell is a place of the document
 //! ```
 
-use super::{Extent, Region};
+use super::{DocumentExtent, DocumentRegion};
 
 /// A tile that must be rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Tile {
     /// The content that shows it, from 0 to the number of slots − 1.
     pub slot: usize,
     /// The part of the document that it shows.
-    pub region: Region,
+    pub region: DocumentRegion,
 }
 
 /// Assigns the tiles of a document to a fixed number of slots.
@@ -40,13 +40,13 @@ impl TileRing {
     }
 
     /// The part of the document in a slot; `None` if the slot is empty.
-    pub fn region(&self, slot: usize) -> Option<Region> {
+    pub fn region(&self, slot: usize) -> Option<DocumentRegion> {
         Some(self.region_of(*self.cells.get(slot)?.as_ref()?))
     }
 
     /// The tiles that must be rendered for the region `wanted`, the nearest to its middle first. They count as
     /// rendered from now on; tiles outside of the region give up their slots for them.
-    pub fn fill(&mut self, wanted: Region) -> Vec<Tile> {
+    pub fn fill(&mut self, wanted: DocumentRegion) -> Vec<Tile> {
         let mut missing: Vec<(i64, i64)> = self.cells_of(wanted).collect();
         missing.retain(|cell| !self.cells.contains(&Some(*cell)));
         let (middle_x, middle_y) = (middle(wanted.x), middle(wanted.y));
@@ -64,20 +64,21 @@ impl TileRing {
         taken.into_iter().map(|(slot, cell)| Tile { slot, region: self.region_of(cell) }).collect()
     }
 
-    fn region_of(&self, (column, row): (i64, i64)) -> Region {
-        let extent = |index: i64, length: i64| Extent { start: index * length, length };
-        Region { x: extent(column, self.tile.0), y: extent(row, self.tile.1) }
+    fn region_of(&self, (column, row): (i64, i64)) -> DocumentRegion {
+        let extent = |index: i64, length: i64| DocumentExtent { start: index * length, length };
+        DocumentRegion { x: extent(column, self.tile.0), y: extent(row, self.tile.1) }
     }
 
-    fn cells_of(&self, region: Region) -> impl Iterator<Item = (i64, i64)> + use<> {
-        let along =
-            |extent: Extent, length: i64| extent.start.div_euclid(length)..(extent.end() - 1).div_euclid(length) + 1;
+    fn cells_of(&self, region: DocumentRegion) -> impl Iterator<Item = (i64, i64)> + use<> {
+        let along = |extent: DocumentExtent, length: i64| {
+            extent.start.div_euclid(length)..(extent.end() - 1).div_euclid(length) + 1
+        };
         let (columns, rows) = (along(region.x, self.tile.0), along(region.y, self.tile.1));
         rows.flat_map(move |row| columns.clone().map(move |column| (column, row)))
     }
 }
 
-const fn middle(extent: Extent) -> i64 {
+const fn middle(extent: DocumentExtent) -> i64 {
     extent.start + extent.length / 2
 }
 
@@ -86,12 +87,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn rows(start: i64, length: i64) -> Region {
-        Region { x: Extent { start: 0, length: 100 }, y: Extent { start, length } }
+    fn rows(start: i64, length: i64) -> DocumentRegion {
+        DocumentRegion { x: DocumentExtent { start: 0, length: 100 }, y: DocumentExtent { start, length } }
     }
 
     #[test]
-    fn what_is_there_stays_and_what_is_left_behind_makes_room() {
+    fn needed_tiles_stay_and_tiles_left_behind_free_their_slots() {
         let mut ring = TileRing::new((100, 50), 6);
         let first = ring.fill(rows(0, 200));
         assert_eq!(first.len(), 4);
@@ -114,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn with_slots_enough_all_that_is_wanted_is_there(starts in proptest::collection::vec(-5_000i64..5_000, 1..20)) {
+        fn wanted_region_is_covered_with_enough_slots(starts in proptest::collection::vec(-5_000i64..5_000, 1..20)) {
             let slots = TileRing::slots_for(100 * 400, (100, 120), (100, 64));
             let mut ring = TileRing::new((100, 64), slots);
             for start in starts {

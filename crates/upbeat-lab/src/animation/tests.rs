@@ -27,7 +27,7 @@ fn a_long_frame_is_hidden_by_the_frames_before_it() {
 }
 
 #[test]
-fn stuffing_costs_vsync_a_refresh_for_good_and_the_virtualizer_does_not_have_it() {
+fn stuffing_delays_vsync_by_a_refresh_but_not_the_virtualizer() {
     let mut costs = [(4_000, 4_000); 60];
     costs[10] = (4_000, 25_000);
     let load = load(&costs);
@@ -70,21 +70,21 @@ fn the_load_of_the_paper_loses_as_many_drops_as_the_reference_model_says() {
 
 /// More buffers help a recorder that does not wait for the renderer, and do not help a recorder that does.
 #[test]
-fn more_buffers_alone_help_who_need_not_wait_for_the_renderer() {
+fn more_buffers_alone_help_only_a_decoupled_recorder() {
     let load = synthetic::A.generate(INTERVAL, 100_000, 1);
     let fewer = |recorder| {
         let vsync = |slots| run(&load, &AnimationPolicy::vsync(slots).with_recorder(recorder));
         vsync(5).reduction(&vsync(3))
     };
-    assert!(fewer(Recorder::Coupled).abs() < 0.01, "{}", fewer(Recorder::Coupled));
-    assert!((fewer(Recorder::Decoupled) - 0.269).abs() < 0.03, "{}", fewer(Recorder::Decoupled));
+    assert!(fewer(RecorderMode::Coupled).abs() < 0.01, "{}", fewer(RecorderMode::Coupled));
+    assert!((fewer(RecorderMode::Decoupled) - 0.269).abs() < 0.03, "{}", fewer(RecorderMode::Decoupled));
 }
 
 /// Two stages of 14 ms overlap: they fit into every refresh of 16.7 ms, at a fixed and at a variable rate.
 #[test]
 fn a_load_that_fits_runs_at_the_full_rate() {
     let load = load(&[(14_000, 14_000); 400]);
-    for policy in [ahead(4), ahead(4).on_variable_refresh(), ahead(4).with_recorder(Recorder::Decoupled)] {
+    for policy in [ahead(4), ahead(4).on_variable_refresh(), ahead(4).with_recorder(RecorderMode::Decoupled)] {
         let tally = run(&load, &policy);
         assert!((tally.frames_per_second() - 60.0).abs() < 0.3, "{policy:?}: {}", tally.frames_per_second());
     }
@@ -95,7 +95,7 @@ fn a_load_that_fits_runs_at_the_full_rate() {
 fn a_steady_log_of_25_ms_runs_at_40_fps() {
     let load = load(&[(10_000, 25_000); 400]);
     for policy in [AnimationPolicy::vsync(3), ahead(4), ahead(5)] {
-        let tally = run(&load, &policy.with_recorder(Recorder::Decoupled));
+        let tally = run(&load, &policy.with_recorder(RecorderMode::Decoupled));
         assert!((tally.frames_per_second() - 40.0).abs() < 0.3, "{policy:?}: {}", tally.frames_per_second());
         assert!((tally.drops_per_second() - 20.0).abs() < 0.3, "{policy:?}: {}", tally.drops_per_second());
     }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::bail;
 
 use super::SimulateArgs;
-use crate::runner::Device;
+use crate::runner::SimulatedInputDevice;
 use crate::strokes;
 use upbeat_timing::time::Span;
 
@@ -17,24 +17,24 @@ const USUAL_RATE: f64 = 125.0;
 
 /// Source of the input events.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Input {
+pub(super) enum InputSource {
     /// A device with this event rate in hertz.
     Rate(f64),
     Recorded(PathBuf),
 }
 
-impl FromStr for Input {
+impl FromStr for InputSource {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(text.parse().map_or_else(|_| Input::Recorded(text.into()), Input::Rate))
+        Ok(text.parse().map_or_else(|_| InputSource::Recorded(text.into()), InputSource::Rate))
     }
 }
 
 impl SimulateArgs {
     /// Times of recorded events since the first; empty without a recording.
     pub(super) fn recorded(&self) -> anyhow::Result<Vec<Span>> {
-        let Some(Input::Recorded(path)) = &self.input else { return Ok(Vec::new()) };
+        let Some(InputSource::Recorded(path)) = &self.input else { return Ok(Vec::new()) };
         let recording = match strokes::read(path) {
             Ok(recording) => recording,
             Err(strokes::StrokeError::Unreadable { path, source }) => {
@@ -46,9 +46,9 @@ impl SimulateArgs {
     }
 
     /// The device; its events come at the times in `recorded`, if any.
-    pub(super) fn device<'a>(&self, recorded: &'a [Span]) -> anyhow::Result<Device<'a>> {
+    pub(super) fn device<'a>(&self, recorded: &'a [Span]) -> anyhow::Result<SimulatedInputDevice<'a>> {
         let rate = match (&self.input, recorded) {
-            (Some(Input::Rate(rate)), _) => *rate,
+            (Some(InputSource::Rate(rate)), _) => *rate,
             // The mean distance of the events, if there are two.
             (_, [.., last]) if *last > Span::ZERO => (recorded.len() - 1) as f64 / last.as_seconds_f64(),
             _ => USUAL_RATE,
@@ -62,7 +62,7 @@ impl SimulateArgs {
             }
             Ok(Span::from_millis_f64(value))
         };
-        Ok(Device {
+        Ok(SimulatedInputDevice {
             input_interval: Span::from_millis_f64(1_000.0 / rate.clamp(*RATES.start(), *RATES.end())),
             recorded,
             touch: millis("--touch", self.touch.unwrap_or(1.0))?,
@@ -76,9 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_a_rate_and_all_else_a_file() {
-        let input = |text: &str| text.parse::<Input>().unwrap();
-        assert_eq!(input("240"), Input::Rate(240.0));
-        assert_eq!(input("touch.csv"), Input::Recorded("touch.csv".into()));
+    fn a_number_is_a_rate_and_any_other_text_a_file() {
+        let input = |text: &str| text.parse::<InputSource>().unwrap();
+        assert_eq!(input("240"), InputSource::Rate(240.0));
+        assert_eq!(input("touch.csv"), InputSource::Recorded("touch.csv".into()));
     }
 }

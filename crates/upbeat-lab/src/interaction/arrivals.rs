@@ -1,6 +1,6 @@
 //! Inputs of a simulation: input events, and the cost of each frame. The same seed gives every policy the same inputs.
 
-use super::{AppCost, FrameCost, LINES, START, Setup};
+use super::{AppCost, FrameCost, InteractionSetup, LINES, START};
 use crate::random::Random;
 use upbeat_timing::time::{Instant, Span};
 
@@ -8,7 +8,7 @@ use upbeat_timing::time::{Instant, Span};
 const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
+pub(super) struct InputArrival {
     /// Arrival of the event.
     pub(super) at: Instant,
     /// From the start of a scan-out to the line at the event's position.
@@ -17,12 +17,12 @@ pub(super) struct Event {
 
 /// Input events in order, recorded or with a jitter of a tenth of their interval. They are made on demand, once for all
 /// runs side by side. Each run tracks its own progress by event numbers.
-pub(super) struct Events<'a> {
+pub(super) struct InputArrivals<'a> {
     random: Random,
     interval: Span,
     refresh: Span,
     /// The events that a run still needs, and the number of the first of them.
-    made: Vec<Event>,
+    made: Vec<InputArrival>,
     first: usize,
     /// Time of the next event without its jitter; with recorded events, the start of the recording.
     grid: Instant,
@@ -31,11 +31,11 @@ pub(super) struct Events<'a> {
     next: usize,
 }
 
-impl<'a> Events<'a> {
-    pub(super) fn new(setup: &Setup<'a>) -> Self {
+impl<'a> InputArrivals<'a> {
+    pub(super) fn new(setup: &InteractionSetup<'a>) -> Self {
         let mut random = Random::new(setup.seed ^ 0xE7E7);
         let phase = setup.input_interval.scale((random.unit() * 1_000.0) as i64, 1_000);
-        Events {
+        InputArrivals {
             random,
             interval: setup.input_interval,
             refresh: setup.interval,
@@ -49,7 +49,7 @@ impl<'a> Events<'a> {
 
     fn push(&mut self, at: Instant) {
         let beam = self.refresh.scale(i64::from(line_at(at)), i64::from(LINES));
-        self.made.push(Event { at, beam });
+        self.made.push(InputArrival { at, beam });
     }
 
     fn extend(&mut self, until: Instant) {
@@ -85,7 +85,7 @@ impl<'a> Events<'a> {
     }
 
     /// The events with these numbers, which must have been made.
-    pub(super) fn between(&self, from: usize, to: usize) -> &[Event] {
+    pub(super) fn between(&self, from: usize, to: usize) -> &[InputArrival] {
         &self.made[from - self.first..to - self.first]
     }
 
@@ -105,7 +105,7 @@ pub(super) fn line_at(at: Instant) -> i32 {
     (height * f64::from(LINES - 1)) as i32
 }
 
-pub(super) struct Costs<'a> {
+pub(super) struct AppCosts<'a> {
     random: Random,
     again: Random,
     app: AppCost<'a>,
@@ -114,9 +114,9 @@ pub(super) struct Costs<'a> {
     frame: usize,
 }
 
-impl<'a> Costs<'a> {
-    pub(super) fn new(setup: &Setup<'a>) -> Self {
-        Costs {
+impl<'a> AppCosts<'a> {
+    pub(super) fn new(setup: &InteractionSetup<'a>) -> Self {
+        AppCosts {
             random: Random::new(setup.seed),
             again: Random::new(setup.seed ^ 0x2222),
             app: setup.app,

@@ -14,12 +14,12 @@ pub enum InteractionPolicy {
         /// Whether a late frame delays all later frames.
         propagate: bool,
     },
-    JustInTime(JustInTime),
+    JustInTime(JustInTimePolicy),
 }
 
 /// Settings of just-in-time pacing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JustInTime {
+pub struct JustInTimePolicy {
     /// Estimator of the cost; `None` knows the cost exactly (the bound).
     pub estimator: Option<EstimatorKind>,
     /// Miss budget of the estimator.
@@ -34,19 +34,26 @@ pub struct JustInTime {
     pub variable: bool,
 }
 
-impl JustInTime {
+impl JustInTimePolicy {
     /// The paper's policy: snap, no PAR.
     pub const fn new(estimator: EstimatorKind, miss: MissBudget) -> Self {
-        JustInTime { estimator: Some(estimator), miss, snap: true, in_place: false, two_shot: None, variable: false }
+        JustInTimePolicy {
+            estimator: Some(estimator),
+            miss,
+            snap: true,
+            in_place: false,
+            two_shot: None,
+            variable: false,
+        }
     }
 
     /// The bound: the cost is known.
     pub const fn oracle() -> Self {
-        JustInTime { estimator: None, ..Self::new(EstimatorKind::Mean32, MissBudget::NONE) }
+        JustInTimePolicy { estimator: None, ..Self::new(EstimatorKind::Mean32, MissBudget::NONE) }
     }
 
     /// The same policy with PAR.
     pub const fn in_place(self) -> Self {
-        JustInTime { in_place: true, ..self }
+        JustInTimePolicy { in_place: true, ..self }
     }
 }

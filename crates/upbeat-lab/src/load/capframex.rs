@@ -4,35 +4,35 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use super::capture::{Gatherer, Sample};
-use super::{Capture, TraceError, Wanted};
+use super::capture::{CaptureBuilder, FrameSample};
+use super::{LogCapture, LogRequest, TraceError};
 
 /// Largest valid time of a frame.
 const MOST_MILLISECONDS: f64 = 60_000.0;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Session {
+struct CapFrameXFile {
     #[serde(default)]
-    info: Info,
-    runs: Vec<Run>,
+    info: CapFrameXInfo,
+    runs: Vec<CapFrameXRun>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
-struct Info {
+struct CapFrameXInfo {
     process_name: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Run {
-    capture_data: Columns,
+struct CapFrameXRun {
+    capture_data: CapFrameXColumns,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Columns {
+struct CapFrameXColumns {
     ms_between_presents: Vec<f64>,
     #[serde(default, rename = "MsInPresentAPI")]
     ms_in_present_api: Option<Vec<f64>>,
@@ -50,11 +50,16 @@ struct Columns {
 ///
 /// # Errors
 /// With the line and column of invalid JSON or of a missing part.
-pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+pub fn parse(
+    mut reader: impl Read,
+    path: &str,
+    title: String,
+    wanted: &LogRequest<'_>,
+) -> Result<LogCapture, TraceError> {
     let malformed = |line, column, what: String| TraceError::Malformed { path: path.to_owned(), line, column, what };
     let mut text = String::new();
     reader.read_to_string(&mut text).map_err(|source| TraceError::Unreadable { path: path.to_owned(), source })?;
-    let session: Session = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+    let session: CapFrameXFile = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
         let what = if text.contains("\"unit\":\"ns\"") && text.contains("\"type\":\"header\"") {
             "this is a frame log: read it with --replay".to_owned()
         } else {
@@ -64,7 +69,7 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
         };
         malformed(error.line().max(1), error.column().max(1), what)
     })?;
-    let mut gatherer = Gatherer::new("CapFrameX", wanted.interval);
+    let mut gatherer = CaptureBuilder::new("CapFrameX", wanted.interval);
     let program = gatherer.program(session.info.process_name.trim());
     for (run, columns) in session.runs.iter().map(|run| &run.capture_data).enumerate() {
         for (frame, whole) in columns.ms_between_presents.iter().enumerate() {
@@ -75,7 +80,7 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
             let of = |column: &Option<Vec<f64>>| {
                 column.as_ref()?.get(frame).copied().filter(|value| (0.0..=MOST_MILLISECONDS).contains(value))
             };
-            let sample = Sample {
+            let sample = FrameSample {
                 whole: Some(*whole).filter(|whole| *whole > 0.0),
                 record: of(&columns.cpu_busy),
                 render: of(&columns.gpu_busy),
@@ -96,11 +101,11 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Known, Warning};
+    use crate::load::{CaptureWarning, CostOrigin};
     use upbeat_timing::time::Span;
 
-    fn capture(text: &str) -> Result<Capture, String> {
-        let wanted = Wanted { interval: Span::from_nanos(16_666_667), process: None };
+    fn capture(text: &str) -> Result<LogCapture, String> {
+        let wanted = LogRequest { interval: Span::from_nanos(16_666_667), process: None };
         parse(text.as_bytes(), "c.json", "c".into(), &wanted).map_err(|error| error.to_string())
     }
 
@@ -113,14 +118,14 @@ mod tests {
         let stages: Vec<_> =
             capture.load.frames.iter().map(|f| (f.record.as_millis_f64(), f.render.as_millis_f64())).collect();
         assert_eq!(stages, [(6.0, 8.0), (6.0, 8.0)]);
-        assert_eq!((capture.about.record, capture.about.render), (Known::Derived, Known::Derived));
+        assert_eq!((capture.about.record, capture.about.render), (CostOrigin::Derived, CostOrigin::Derived));
         assert_eq!(capture.about.program.as_deref(), Some("game.exe"));
-        assert_eq!(capture.about.warnings, [] as [Warning; 0]);
+        assert_eq!(capture.about.warnings, [] as [CaptureWarning; 0]);
         assert_eq!(capture.about.recorded.unwrap().present_to_light_ms, 12.0);
     }
 
     #[test]
-    fn what_is_none_is_refused_with_its_place() {
+    fn invalid_json_is_rejected_with_line_and_column() {
         assert!(capture("{\"Runs\":3}").unwrap_err().starts_with("c.json:1:9: not a CapFrameX capture: invalid type"));
         let zero = "{\"Runs\":[{\"CaptureData\":{\"MsBetweenPresents\":[10,0]}}]}";
         assert_eq!(capture(zero).unwrap_err(), "c.json:1:1: frame 2 of run 1: an interval of 0 ms");

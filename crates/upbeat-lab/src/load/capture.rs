@@ -14,8 +14,8 @@
 
 use std::collections::HashMap;
 
-use super::about::{ASSUMED_SHARE, About, AsRecorded, KINDS, Known, Warning};
-use super::{FrameCost, Load, TraceError, Wanted};
+use super::cost_origin::{ASSUMED_SHARE, CaptureFigures, CaptureWarning, CostOrigin, KINDS, LogCaptureInfo};
+use super::{FrameCost, Load, LogRequest, TraceError};
 use upbeat_timing::time::Span;
 
 /// GPU load in percent from which the program waits for the GPU.
@@ -37,7 +37,7 @@ const PAUSE_REFRESHES: f64 = 30.0;
 
 /// Columns of a log for one frame, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample {
+pub struct FrameSample {
     /// Interval since the frame before it.
     pub whole: Option<f64>,
     /// Time of the CPU's part.
@@ -56,17 +56,17 @@ pub struct Sample {
 
 /// A log as a load.
 #[derive(Clone, Debug)]
-pub struct Capture {
+pub struct LogCapture {
     pub load: Load,
     /// Origin of the costs.
-    pub about: About,
+    pub about: LogCaptureInfo,
 }
 
 /// Collects the frames of a log for each program.
-pub struct Gatherer {
+pub struct CaptureBuilder {
     format: &'static str,
     interval: Span,
-    programs: Vec<Program>,
+    programs: Vec<ProgramFrames>,
     places: HashMap<String, usize>,
     /// Program of the last frame: usually also of the next, so it is tried first.
     latest: usize,
@@ -74,7 +74,7 @@ pub struct Gatherer {
 }
 
 #[derive(Default)]
-struct Program {
+struct ProgramFrames {
     name: String,
     frames: Vec<FrameCost>,
     record: [u64; KINDS.len()],
@@ -93,10 +93,10 @@ struct Program {
     until_light: (f64, u64),
 }
 
-impl Gatherer {
+impl CaptureBuilder {
     /// For a log of this format, and a display of this interval.
     pub fn new(format: &'static str, interval: Span) -> Self {
-        Gatherer { format, interval, programs: Vec::new(), places: HashMap::new(), latest: 0, cut_off: None }
+        CaptureBuilder { format, interval, programs: Vec::new(), places: HashMap::new(), latest: 0, cut_off: None }
     }
 
     /// Index of the program called `name`.
@@ -109,13 +109,13 @@ impl Gatherer {
         let next = self.programs.len();
         self.latest = *self.places.entry(name.to_owned()).or_insert(next);
         if self.latest == next {
-            self.programs.push(Program { name: name.to_owned(), ..Program::default() });
+            self.programs.push(ProgramFrames { name: name.to_owned(), ..ProgramFrames::default() });
         }
         self.latest
     }
 
     /// Adds the next frame of a program.
-    pub fn add(&mut self, program: usize, sample: &Sample) {
+    pub fn add(&mut self, program: usize, sample: &FrameSample) {
         let interval = self.interval.as_millis_f64();
         if let Some(program) = self.programs.get_mut(program) {
             program.add(sample, interval);
@@ -136,10 +136,10 @@ impl Gatherer {
     ///
     /// # Errors
     /// If there are several programs and none is wanted, or if the wanted program is missing.
-    pub fn finish(mut self, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+    pub fn finish(mut self, path: &str, title: String, wanted: &LogRequest<'_>) -> Result<LogCapture, TraceError> {
         self.programs.retain(|program| !program.frames.is_empty());
         let programs = || {
-            let one = |program: &Program| format!("{} ({} frames)", program.name, program.frames.len());
+            let one = |program: &ProgramFrames| format!("{} ({} frames)", program.name, program.frames.len());
             self.programs.iter().map(one).collect::<Vec<_>>().join(", ")
         };
         let path = path.to_owned();
@@ -152,22 +152,23 @@ impl Gatherer {
             None if self.programs.len() > 1 => return Err(TraceError::Several { path, programs: programs() }),
             None => 0,
         };
-        let mut program = if self.programs.is_empty() { Program::default() } else { self.programs.swap_remove(place) };
+        let mut program =
+            if self.programs.is_empty() { ProgramFrames::default() } else { self.programs.swap_remove(place) };
         let mut about = program.about(self.format, self.interval);
-        about.warnings.extend(self.cut_off.map(|line| Warning::CutOff { line }));
+        about.warnings.extend(self.cut_off.map(|line| CaptureWarning::CutOff { line }));
         let frames = std::mem::take(&mut program.frames);
-        Ok(Capture { load: Load { name: title, interval: self.interval, animation: 0, frames }, about })
+        Ok(LogCapture { load: Load { name: title, interval: self.interval, animation: 0, frames }, about })
     }
 }
 
-impl Program {
+impl ProgramFrames {
     /// Accepts `name (number)`, `name`, or the number.
     fn is_called(&self, wanted: &str) -> bool {
         let bare = self.name.split(" (").next().unwrap_or_default();
         self.name == wanted || bare == wanted || self.name.ends_with(&format!("({wanted})"))
     }
 
-    fn add(&mut self, sample: &Sample, interval: f64) {
+    fn add(&mut self, sample: &FrameSample, interval: f64) {
         if let Some(whole) = sample.whole {
             let usual = self.usual.unwrap_or(whole);
             self.usual = Some(usual + (whole - usual) / LOAD_FRAMES);
@@ -178,7 +179,7 @@ impl Program {
             self.frames.push(FrameCost { record: span(record), render: span(render) });
             self.record[record_known as usize] += 1;
             self.render[render_known as usize] += 1;
-            rendered = Some(render).filter(|_| render_known != Known::Bound);
+            rendered = Some(render).filter(|_| render_known != CostOrigin::Bound);
         }
         if let Some(whole) = sample.whole {
             let refreshes = whole / interval;
@@ -195,13 +196,13 @@ impl Program {
             self.completed = self.presented + until;
         }
         if let Some(until) = sample.until_displayed.filter(|until| *until > 0.0) {
-            self.lit(self.presented + until, until, interval);
+            self.record_light(self.presented + until, until, interval);
         }
     }
 
     /// Times of both stages in milliseconds, record first, and how they were found; `None` without any column.
-    fn stages(&self, sample: &Sample) -> Option<(f64, f64, [Known; 2])> {
-        use Known::{Assumed, Bound, Derived, Measured};
+    fn stages(&self, sample: &FrameSample) -> Option<(f64, f64, [CostOrigin; 2])> {
+        use CostOrigin::{Assumed, Bound, Derived, Measured};
         let share = |other: f64| ASSUMED_SHARE * other;
         Some(match (sample.record, sample.render, sample.whole) {
             (Some(record), Some(render), _) => (record, render, [Measured, Measured]),
@@ -224,7 +225,7 @@ impl Program {
     }
 
     /// Records the light of a frame: at `at`, `until` after its present; all in milliseconds.
-    fn lit(&mut self, at: f64, until: f64, interval: f64) {
+    fn record_light(&mut self, at: f64, until: f64, interval: f64) {
         self.until_light = (self.until_light.0 + until, self.until_light.1 + 1);
         let gap = self.light.map_or(0.0, |light| at - light);
         if gap > 0.0 && gap / interval <= PAUSE_REFRESHES {
@@ -234,31 +235,32 @@ impl Program {
         self.light = Some(at);
     }
 
-    fn about(&mut self, format: &'static str, interval: Span) -> About {
+    fn about(&mut self, format: &'static str, interval: Span) -> LogCaptureInfo {
         let most = |counts: [u64; KINDS.len()]| {
-            KINDS.into_iter().max_by_key(|known| counts[*known as usize]).unwrap_or(Known::Assumed)
+            KINDS.into_iter().max_by_key(|known| counts[*known as usize]).unwrap_or(CostOrigin::Assumed)
         };
         let (record, render) = (most(self.record), most(self.render));
         let mut warnings = Vec::new();
         let share = |count: u64| count as f64 / self.intervals[0].max(1) as f64;
-        if record == Known::Bound || render == Known::Bound {
+        if record == CostOrigin::Bound || render == CostOrigin::Bound {
             let synchronised = share(self.intervals[1]);
             if synchronised >= MOST {
-                warnings.push(Warning::Synchronised { hertz: 1.0 / interval.as_seconds_f64(), share: synchronised });
+                warnings
+                    .push(CaptureWarning::Synchronised { hertz: 1.0 / interval.as_seconds_f64(), share: synchronised });
                 half_a_refresh_less(&mut self.frames, interval);
             } else if let Some((fps, share)) = steady(&self.frames) {
-                warnings.push(Warning::Steady { fps, share });
+                warnings.push(CaptureWarning::Steady { fps, share });
             }
         }
         if share(self.intervals[2]) >= MOST {
-            warnings.push(Warning::GpuBound { inflated: record == Known::Derived });
+            warnings.push(CaptureWarning::GpuBound { inflated: record == CostOrigin::Derived });
         }
-        let recorded = (self.lit_for > 0.0).then(|| AsRecorded {
+        let recorded = (self.lit_for > 0.0).then(|| CaptureFigures {
             drops_per_s: 1e3 * self.drops / self.lit_for,
             present_to_light_ms: self.until_light.0 / self.until_light.1.max(1) as f64,
         });
         let program = Some(std::mem::take(&mut self.name)).filter(|name| !name.is_empty());
-        About { format, program, record, render, warnings, recorded }
+        LogCaptureInfo { format, program, record, render, warnings, recorded }
     }
 }
 

@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::BufRead;
 
-use super::capture::{Gatherer, Sample};
-use super::{Capture, Load, TraceError, Wanted};
+use super::capture::{CaptureBuilder, FrameSample};
+use super::{Load, LogCapture, LogRequest, TraceError};
 
 /// Largest valid time of a frame: a larger number is in another unit.
 const MOST_MILLISECONDS: f64 = 60_000.0;
@@ -26,12 +26,17 @@ const LONGEST_LINE: usize = 1 << 20;
 ///
 /// # Errors
 /// With the line and column of an invalid field.
-pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+pub fn parse(
+    mut reader: impl BufRead,
+    path: &str,
+    title: String,
+    wanted: &LogRequest<'_>,
+) -> Result<LogCapture, TraceError> {
     let malformed = |line, column, what: String| TraceError::Malformed { path: path.to_owned(), line, column, what };
     let unreadable = |source| TraceError::Unreadable { path: path.to_owned(), source };
     let (mut text, mut number, mut is_empty) = (Vec::new(), 0, true);
     let mut columns = None;
-    let mut gatherer = Gatherer::new("", wanted.interval);
+    let mut gatherer = CaptureBuilder::new("", wanted.interval);
     while read_line(&mut reader, &mut text).map_err(unreadable)? {
         number += 1;
         let is_whole = text.last() == Some(&b'\n');
@@ -46,9 +51,9 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
         }
         is_empty = false;
         let Some(columns) = &columns else {
-            columns = Columns::recognise(line);
+            columns = CsvColumns::recognise(line);
             if let Some(columns) = &columns {
-                gatherer = Gatherer::new(columns.format(), wanted.interval);
+                gatherer = CaptureBuilder::new(columns.format(), wanted.interval);
             }
             continue;
         };
@@ -56,7 +61,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
             Ok(()) => {}
             // The logger was stopped in the middle of a line.
             Err(_) if !is_whole => gatherer.cut_off(number),
-            Err(Bad { column, what }) => return Err(malformed(number, column, what)),
+            Err(InvalidField { column, what }) => return Err(malformed(number, column, what)),
         }
     }
     if is_empty {
@@ -91,7 +96,7 @@ fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<b
     Ok(reader.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', text)? > 0)
 }
 
-/// Names of the used columns, in the order of [`Sample`]; then the columns that distinguish programs.
+/// Names of the used columns, in the order of [`FrameSample`]; then the columns that distinguish programs.
 const FIELDS: [&[&str]; 9] = [
     &["frametime", "frame_ms", "msbetweenpresents", "frametime_ms", "msbetweenappstart"],
     &["cpu_ms", "mscpubusy", "cpubusy"],
@@ -110,7 +115,7 @@ const ID: usize = 8;
 
 /// Meaning of each column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Columns {
+struct CsvColumns {
     separator: u8,
     /// For each column up to the last used one: its index in [`FIELDS`].
     kinds: Vec<Option<usize>>,
@@ -118,13 +123,13 @@ struct Columns {
 }
 
 #[derive(Debug)]
-struct Bad {
+struct InvalidField {
     column: usize,
     what: String,
 }
 
-impl Columns {
-    fn recognise(line: &str) -> Option<Columns> {
+impl CsvColumns {
+    fn recognise(line: &str) -> Option<CsvColumns> {
         let separator = if line.contains(';') && !line.contains(',') { b';' } else { b',' };
         let names: Vec<String> = split(line, separator).map(|(_, name)| name.trim().to_lowercase()).collect();
         let places = FIELDS.map(|wanted| names.iter().position(|name| wanted.contains(&name.as_str())));
@@ -143,7 +148,7 @@ impl Columns {
         let is_log = places[WHOLE].is_some() || has("gpu_ms") || (places[1].is_some() && places[2].is_some());
         let last = places.iter().flatten().copied().max().unwrap_or(0);
         let kinds = (0..=last).map(|place| places.iter().position(|wanted| *wanted == Some(place))).collect();
-        is_log.then_some(Columns { separator, kinds, format })
+        is_log.then_some(CsvColumns { separator, kinds, format })
     }
 
     const fn format(&self) -> &'static str {
@@ -151,7 +156,7 @@ impl Columns {
     }
 
     /// Adds the frame in `line` to `gatherer`.
-    fn sample(&self, line: &str, gatherer: &mut Gatherer) -> Result<(), Bad> {
+    fn sample(&self, line: &str, gatherer: &mut CaptureBuilder) -> Result<(), InvalidField> {
         let mut numbers = [None; NAME];
         let (mut name, mut id) = (None, None);
         let (mut seen, mut end) = (0, 0);
@@ -164,14 +169,17 @@ impl Columns {
                 NAME => name = Some(field),
                 ID => id = Some(field),
                 _ => {
-                    let bad = |what| Bad { column: column(at), what };
+                    let bad = |what| InvalidField { column: column(at), what };
                     numbers[kind] = number(&field, self.separator, kind).map_err(bad)?;
                 }
             }
         }
         if seen < self.kinds.len() {
             let end = line.chars().count().max(column(end));
-            return Err(Bad { column: end, what: format!("the line ends before column {}", self.kinds.len()) });
+            return Err(InvalidField {
+                column: end,
+                what: format!("the line ends before column {}", self.kinds.len()),
+            });
         }
         let [whole, record, render, in_present, until_complete, until_displayed, gpu_load] = numbers;
         let program = match (name, id) {
@@ -180,7 +188,7 @@ impl Columns {
             (None, Some(id)) => gatherer.program(&format!("({})", id.trim())),
             (Some(name), Some(id)) => gatherer.program(&format!("{} ({})", name.trim(), id.trim())),
         };
-        let sample = Sample { whole, record, render, in_present, until_complete, until_displayed, gpu_load };
+        let sample = FrameSample { whole, record, render, in_present, until_complete, until_displayed, gpu_load };
         gatherer.add(program, &sample);
         Ok(())
     }

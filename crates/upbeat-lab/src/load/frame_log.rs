@@ -13,7 +13,7 @@ use upbeat_timing::time::{Instant, Span};
 
 /// A surface's recorded frames: their figures, and their costs for a replay.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedSurface {
     /// The costs as one stage, because a log does not distinguish the client's stages.
     pub load: Load,
     /// Callback to light in milliseconds, as recorded.
@@ -34,7 +34,7 @@ pub struct Recorded {
     pub cut_off: bool,
 }
 
-impl Recorded {
+impl RecordedSurface {
     pub fn drops_per_second(&self) -> f64 {
         self.drops as f64 / self.duration.as_seconds_f64().max(1e-9)
     }
@@ -50,7 +50,7 @@ const INTERVALS: std::ops::RangeInclusive<Span> = Span::from_micros(100)..=Span:
 const MOST_COST: Span = Span::from_seconds(60);
 
 /// Reads the surface with the most frames from a log.
-pub fn read(path: &Path) -> Result<Recorded, TraceError> {
+pub fn read(path: &Path) -> Result<RecordedSurface, TraceError> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|source| TraceError::Unreadable { path: name.clone(), source })?;
     parse(&text, &name)
@@ -58,7 +58,7 @@ pub fn read(path: &Path) -> Result<Recorded, TraceError> {
 
 /// A client frame in a log.
 #[derive(Clone, Debug)]
-struct Entry {
+struct ClientFrameEntry {
     surface: u64,
     /// `None` for a frame without a callback: it was drawn ahead.
     cost: Option<Span>,
@@ -70,9 +70,9 @@ struct Entry {
 }
 
 /// Parses the text of a log.
-pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
+pub fn parse(text: &str, path: &str) -> Result<RecordedSurface, TraceError> {
     let malformed = |line, column, what: String| TraceError::Malformed { path: path.to_owned(), line, column, what };
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<ClientFrameEntry> = Vec::new();
     let mut interval = None;
     let (mut compose, mut lead) = (Vec::new(), None);
     let ends_whole = text.ends_with('\n');
@@ -88,7 +88,7 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
             }
             Err(error) => return Err(malformed(index + 1, error.column().max(1), "not a JSON object".to_owned())),
         };
-        refuse(&value).map_err(|what| malformed(index + 1, 1, what))?;
+        check_supported(&value).map_err(|what| malformed(index + 1, 1, what))?;
         match value.get("type").and_then(Value::as_str) {
             Some("client" | "client_frame") => entries.push(entry(&value)),
             Some("output" | "output_frame") => {
@@ -107,11 +107,11 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     if entries.iter().all(|entry| entry.cost.is_none()) {
         return Err(malformed(1, 1, "the log has no client frame with a cost".to_owned()));
     }
-    Ok(Recorded { compose, lead, cut_off, ..recorded(&entries, interval, path) })
+    Ok(RecordedSurface { compose, lead, cut_off, ..recorded(&entries, interval, path) })
 }
 
 /// Rejects a line that would be misread, or that would make a replay endless.
-fn refuse(value: &Value) -> Result<(), String> {
+fn check_supported(value: &Value) -> Result<(), String> {
     if value.get("type").and_then(Value::as_str) == Some("header") {
         let version = number(value, &["version"]).unwrap_or(VERSION);
         if version != VERSION {
@@ -138,7 +138,7 @@ fn compose_cost(value: &Value) -> Option<Span> {
     Some((done - latched).max(Span::ZERO)).filter(|_| value.get("submitted").is_some_and(|at| !at.is_null()))
 }
 
-fn busiest(entries: &[Entry]) -> Option<u64> {
+fn busiest(entries: &[ClientFrameEntry]) -> Option<u64> {
     let count = |surface: u64| entries.iter().filter(|entry| entry.surface == surface).count();
     let mut surfaces: Vec<u64> = entries.iter().map(|entry| entry.surface).collect();
     surfaces.sort_unstable();
@@ -158,11 +158,11 @@ fn instant(value: &Value, names: &[&str]) -> Option<Instant> {
     number(value, names).filter(|nanos| *nanos > 0).map(|nanos| Instant::from_nanos(nanos as u64))
 }
 
-fn entry(value: &Value) -> Entry {
+fn entry(value: &Value) -> ClientFrameEntry {
     let callback = instant(value, &["callback_sent", "callback_ns", "callback_scheduled"]);
     let ready = instant(value, &["ready", "ready_ns", "committed", "commit_ns"]);
     let cost = span(value, &["cost_wall", "cost_ns"]).or_else(|| Some(ready? - callback?));
-    Entry {
+    ClientFrameEntry {
         surface: number(value, &["surface"]).unwrap_or(0) as u64,
         cost: cost.map(|cost| cost.max(Span::ZERO).min(MOST_COST)),
         callback,
@@ -173,7 +173,7 @@ fn entry(value: &Value) -> Entry {
     }
 }
 
-fn recorded(entries: &[Entry], interval: Span, path: &str) -> Recorded {
+fn recorded(entries: &[ClientFrameEntry], interval: Span, path: &str) -> RecordedSurface {
     let costs = entries.iter().filter_map(|entry| entry.cost);
     let frames = costs.map(|record| FrameCost { record, render: Span::ZERO }).collect();
     let mut latencies: Vec<f32> =
@@ -192,7 +192,7 @@ fn recorded(entries: &[Entry], interval: Span, path: &str) -> Recorded {
     let mut pacings: Vec<&str> = entries.iter().map(|entry| entry.pacing.as_str()).collect();
     pacings.sort_unstable();
     let pacing = pacings.chunk_by(|a, b| a == b).max_by_key(|chunk| chunk.len()).map_or("unknown", |chunk| chunk[0]);
-    Recorded {
+    RecordedSurface {
         load: Load { name: path.to_owned(), interval, animation: 0, frames },
         callback_to_light: Summary::of(&mut latencies),
         drops,
@@ -232,7 +232,7 @@ mod tests {
 
     /// Frames drawn ahead have no cost in a log, and their lines may be out of order. They still count as shown.
     #[test]
-    fn frames_that_nobody_called_for_are_no_drops() {
+    fn frames_without_a_callback_are_no_drops() {
         let line = |refresh: u64| {
             let cost = if refresh.is_multiple_of(3) { ",\"cost_wall\":2000000" } else { "" };
             let light = 1_000_000_000 + refresh * 10_000_000;
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_misread_is_refused_and_a_cut_off_line_is_lost() {
+    fn unsupported_logs_are_rejected_and_an_incomplete_last_line_is_skipped() {
         let frame = "{\"type\":\"client\",\"surface\":7,\"cost_wall\":2000000}\n";
         let cut = parse(&format!("{frame}{frame}{{\"type\":\"cli"), "log").unwrap();
         assert_eq!((cut.load.frames.len(), cut.cut_off), (2, true));

@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::marks::Marks;
-use super::{Capture, TraceError, Wanted};
+use super::marks::TraceMarks;
+use super::{LogCapture, LogRequest, TraceError};
 use upbeat_timing::time::NANOS_PER_SECOND;
 
 /// The kernel's prefix of a mark.
@@ -31,7 +31,7 @@ pub fn is_trace(start: &[u8]) -> bool {
 
 /// Open slices of a thread.
 #[derive(Default)]
-struct Thread {
+struct ThreadSlices {
     /// Name and start of the outermost slice.
     outermost: Option<(String, i64)>,
     depth: usize,
@@ -41,11 +41,16 @@ struct Thread {
 ///
 /// # Errors
 /// With the line of an invalid mark; also if there is no mark.
-pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+pub fn parse(
+    mut reader: impl BufRead,
+    path: &str,
+    title: String,
+    wanted: &LogRequest<'_>,
+) -> Result<LogCapture, TraceError> {
     use std::io::Read;
     let malformed =
         |line, what: &str| TraceError::Malformed { path: path.to_owned(), line, column: 1, what: what.to_owned() };
-    let (mut threads, mut marks) = (HashMap::<String, Thread>::new(), Marks::default());
+    let (mut threads, mut marks) = (HashMap::<String, ThreadSlices>::new(), TraceMarks::default());
     let (mut bytes, mut number) = (Vec::new(), 0);
     loop {
         bytes.clear();
@@ -113,7 +118,7 @@ mod tests {
     const TRACE: &str = include_str!("../../../../tests/data/frames/ftrace.txt");
 
     fn costs(text: &str, process: Option<&str>) -> Result<Vec<f64>, String> {
-        let wanted = Wanted { interval: Span::from_nanos(16_666_667), process };
+        let wanted = LogRequest { interval: Span::from_nanos(16_666_667), process };
         let capture =
             parse(text.as_bytes(), "trace.txt", "trace".into(), &wanted).map_err(|error| error.to_string())?;
         Ok(capture.load.frames.iter().map(|frame| frame.record.as_millis_f64()).collect())
@@ -129,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_trace_cmd_prints_is_read_and_what_is_no_trace_is_said() {
+    fn trace_cmd_output_is_read_and_other_text_is_rejected() {
         let text = "game-1234  [001]  1.000000: print: tracing_mark_write: B|1|f\n\
                     game-1234  [001]  1.002000: print: tracing_mark_write: E\n game-12";
         assert_eq!(costs(text, None), Ok(vec![2.0]));

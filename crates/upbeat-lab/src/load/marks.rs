@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::capture::{Gatherer, Sample};
-use super::{Capture, TraceError, Wanted};
+use super::capture::{CaptureBuilder, FrameSample};
+use super::{LogCapture, LogRequest, TraceError};
 use upbeat_timing::time::NANOS_PER_SECOND;
 
 /// Longest valid frame: a longer slice is a pause.
@@ -14,19 +14,19 @@ const RARE: usize = 10;
 
 /// The marks of a trace, grouped by program and name.
 #[derive(Debug, Default)]
-pub struct Marks {
-    named: Vec<(String, Vec<Slice>)>,
+pub struct TraceMarks {
+    named: Vec<(String, Vec<MarkSlice>)>,
     places: HashMap<String, usize>,
 }
 
 /// Times in nanoseconds of the trace's clock.
 #[derive(Clone, Copy, Debug)]
-struct Slice {
+struct MarkSlice {
     begin: i64,
     duration: i64,
 }
 
-impl Marks {
+impl TraceMarks {
     /// Adds a slice, in nanoseconds. Slices that end before they begin or last for more than a minute are left out.
     pub fn add(&mut self, name: &str, begin: i64, duration: i64) {
         if !(0..=LONGEST).contains(&duration) {
@@ -40,7 +40,7 @@ impl Marks {
                 self.named.len() - 1
             }
         };
-        self.named[place].1.push(Slice { begin, duration });
+        self.named[place].1.push(MarkSlice { begin, duration });
     }
 
     pub fn is_empty(&self) -> bool {
@@ -57,10 +57,10 @@ impl Marks {
         format: &'static str,
         path: &str,
         title: String,
-        wanted: &Wanted<'_>,
-    ) -> Result<Capture, TraceError> {
+        wanted: &LogRequest<'_>,
+    ) -> Result<LogCapture, TraceError> {
         let most = self.named.iter().map(|(_, slices)| slices.len()).max().unwrap_or(0);
-        let mut gatherer = Gatherer::new(format, wanted.interval);
+        let mut gatherer = CaptureBuilder::new(format, wanted.interval);
         for (name, mut slices) in self.named {
             if wanted.process.is_none() && slices.len() * RARE < most {
                 continue;
@@ -68,12 +68,13 @@ impl Marks {
             slices.sort_by_key(|slice| slice.begin);
             let program = gatherer.program(&name);
             let mut before = None;
-            for Slice { begin, duration } in slices {
+            for MarkSlice { begin, duration } in slices {
                 let apart =
                     before.map(|before| begin.saturating_sub(before)).filter(|apart| (1..=LONGEST).contains(apart));
                 before = Some(begin);
                 let millis = |nanos: i64| nanos as f64 / 1e6;
-                let sample = Sample { whole: apart.map(millis), record: Some(millis(duration)), ..Sample::default() };
+                let sample =
+                    FrameSample { whole: apart.map(millis), record: Some(millis(duration)), ..FrameSample::default() };
                 gatherer.add(program, &sample);
             }
         }

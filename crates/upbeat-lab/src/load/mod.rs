@@ -7,9 +7,9 @@
 //!  --frame-log ─────────────────────────────────────────────────────► frame_log ─► Recorded
 //! ```
 
-mod about;
 pub mod capframex;
 mod capture;
+mod cost_origin;
 pub mod csv;
 pub mod frame_log;
 pub mod ftrace;
@@ -20,8 +20,8 @@ pub mod sysprof;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-pub use about::{About, AsRecorded, Known, Warning};
-pub use capture::Capture;
+pub use capture::LogCapture;
+pub use cost_origin::{CaptureFigures, CaptureWarning, CostOrigin, LogCaptureInfo};
 
 use upbeat_timing::time::Span;
 
@@ -118,7 +118,7 @@ pub enum TraceError {
 
 /// Options for reading a log.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct LogRequest<'a> {
     /// Refresh interval of the simulated display.
     pub interval: Span,
     /// The program, by its name or number; needed if there are several.
@@ -130,7 +130,7 @@ pub struct Wanted<'a> {
 /// # Errors
 /// If the file cannot be opened, has an unknown format or an invalid line (the error names it), or has frames of
 /// several programs and none is wanted.
-pub fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+pub fn read(path: &Path, wanted: &LogRequest<'_>) -> Result<LogCapture, TraceError> {
     let name = path.display().to_string();
     let unreadable = |source| TraceError::Unreadable { path: name.clone(), source };
     let mut reader = BufReader::with_capacity(1 << 16, std::fs::File::open(path).map_err(unreadable)?);

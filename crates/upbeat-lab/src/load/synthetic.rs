@@ -16,7 +16,7 @@ const MOST_INTERVALS: f64 = 30.0;
 
 /// Distribution of key frames over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Arrangement {
+pub enum KeyFrameArrangement {
     /// Each frame is a key frame with the same probability, independent of earlier frames.
     Independent,
     /// Key frames keep a distance of at least this many frames.
@@ -32,7 +32,7 @@ pub enum Arrangement {
 
 /// A distribution of frame costs, in refresh intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mix {
+pub struct CostMix {
     pub name: &'static str,
     /// Share of frames whose cost is at most one interval.
     pub within_interval: f64,
@@ -46,14 +46,14 @@ pub struct Mix {
     pub key_alpha: f64,
     /// Greatest cost of a key frame.
     pub key_most: f64,
-    pub arrangement: Arrangement,
+    pub arrangement: KeyFrameArrangement,
     /// Autocorrelation of the body's costs from frame to frame, 0 to 1.
     pub correlation: f64,
 }
 
 /// A: the workload law of D-VSync's figure 1, about 5 % of refreshes missed by triple buffering. Tail fitted to that
 /// and to the reductions with 4 and 5 buffers.
-pub const A: Mix = Mix {
+pub const A: CostMix = CostMix {
     name: "A",
     within_interval: 0.783,
     sigma: 0.45,
@@ -61,52 +61,53 @@ pub const A: Mix = Mix {
     key_least: 1.4,
     key_alpha: 3.2,
     key_most: MOST_INTERVALS,
-    arrangement: Arrangement::Independent,
+    arrangement: KeyFrameArrangement::Independent,
     correlation: 0.0,
 };
 
 /// B: Pixel 5, 2.04 drops/s at 60 Hz.
-pub const B: Mix = Mix { name: "B", key_share: 0.032, key_alpha: 2.8, ..A };
+pub const B: CostMix = CostMix { name: "B", key_share: 0.032, key_alpha: 2.8, ..A };
 
 /// C: scattered key frames of at most three intervals (D-VSync 6.1, Walmart).
-pub const C: Mix = Mix {
+pub const C: CostMix = CostMix {
     name: "C scattered",
     key_share: 0.052,
     key_least: 1.5,
     key_alpha: 1.0,
     key_most: 3.0,
-    arrangement: Arrangement::Scattered(8),
+    arrangement: KeyFrameArrangement::Scattered(8),
     ..A
 };
 
 /// D: heavy key frames in bursts (D-VSync 6.1, QQMusic).
-pub const D: Mix = Mix {
+pub const D: CostMix = CostMix {
     name: "D clustered",
     key_share: 0.09,
     key_least: 1.4,
     key_alpha: 1.6,
-    arrangement: Arrangement::Clustered { inside: 0.9, stay: 0.95 },
+    arrangement: KeyFrameArrangement::Clustered { inside: 0.9, stay: 0.95 },
     ..A
 };
 
 /// E: the tail of A in bursts.
-pub const E: Mix = Mix { name: "E clustered A", arrangement: Arrangement::Clustered { inside: 0.6, stay: 0.85 }, ..A };
+pub const E: CostMix =
+    CostMix { name: "E clustered A", arrangement: KeyFrameArrangement::Clustered { inside: 0.6, stay: 0.85 }, ..A };
 
 /// F: high load, 60 % within an interval.
-pub const F: Mix = Mix { name: "F high load", within_interval: 0.6, ..A };
+pub const F: CostMix = CostMix { name: "F high load", within_interval: 0.6, ..A };
 
-pub const MIXES: [Mix; 6] = [A, B, C, D, E, F];
+pub const MIXES: [CostMix; 6] = [A, B, C, D, E, F];
 
-impl Mix {
+impl CostMix {
     /// Application `index` of the mixed applications of D-VSync's figure 11: tail, share and clustering drawn by seed.
-    pub fn application(index: u64) -> Mix {
+    pub fn application(index: u64) -> CostMix {
         let mut random = Random::new(0xA9_95 + index);
         let arrangement = if random.chance(0.4) {
-            Arrangement::Clustered { inside: random.between(0.3, 0.6), stay: random.between(0.5, 0.85) }
+            KeyFrameArrangement::Clustered { inside: random.between(0.3, 0.6), stay: random.between(0.5, 0.85) }
         } else {
-            Arrangement::Independent
+            KeyFrameArrangement::Independent
         };
-        Mix {
+        CostMix {
             name: "application",
             within_interval: random.between(0.72, 0.85),
             sigma: random.between(0.35, 0.5),
@@ -120,7 +121,7 @@ impl Mix {
     /// Generates `count` frames for a display of `interval`.
     pub fn generate(&self, interval: Span, count: usize, seed: u64) -> Load {
         let mut random = Random::new(seed);
-        let mut keys = Keys { mix: *self, in_burst: false, since_key: usize::MAX };
+        let mut keys = KeyFrames { mix: *self, in_burst: false, since_key: usize::MAX };
         let median = self.body_median();
         let unit = interval.as_nanos() as f64;
         let span = |intervals: f64| Span::from_nanos((intervals * unit) as i64);
@@ -146,23 +147,23 @@ impl Mix {
 }
 
 /// Chooses the key frames.
-struct Keys {
-    mix: Mix,
+struct KeyFrames {
+    mix: CostMix,
     in_burst: bool,
     since_key: usize,
 }
 
-impl Keys {
+impl KeyFrames {
     fn next(&mut self, random: &mut Random) -> bool {
         let share = self.mix.key_share;
         let probability = match self.mix.arrangement {
-            Arrangement::Independent => share,
-            Arrangement::Scattered(distance) => {
+            KeyFrameArrangement::Independent => share,
+            KeyFrameArrangement::Scattered(distance) => {
                 // The mean distance is 1/share: the fixed part plus a geometric part.
                 let rest = (1.0 / share - distance as f64).max(1.0);
                 if self.since_key < distance { 0.0 } else { 1.0 / rest }
             }
-            Arrangement::Clustered { inside, stay } => {
+            KeyFrameArrangement::Clustered { inside, stay } => {
                 // Share of frames in bursts; the part `inside` of them are key frames.
                 let burst_share = (share / inside).min(0.9);
                 let enter = burst_share / (1.0 - burst_share) * (1.0 - stay);
@@ -222,8 +223,8 @@ mod tests {
 
     #[test]
     fn clustered_keys_come_together_and_scattered_ones_apart() {
-        let gaps = |mix: Mix| {
-            let load = Mix { sigma: 0.01, ..mix }.generate(INTERVAL, 50_000, 2);
+        let gaps = |mix: CostMix| {
+            let load = CostMix { sigma: 0.01, ..mix }.generate(INTERVAL, 50_000, 2);
             let keys: Vec<usize> =
                 (0..load.frames.len()).filter(|index| load.frames[*index].total() > INTERVAL.scale(13, 10)).collect();
             let near = keys.windows(2).filter(|pair| pair[1] - pair[0] <= 3).count();

@@ -7,8 +7,8 @@
 
 use std::io::{ErrorKind, Read};
 
-use super::marks::Marks;
-use super::{Capture, TraceError, Wanted};
+use super::marks::TraceMarks;
+use super::{LogCapture, LogRequest, TraceError};
 
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = 0xFDCA_975E_u32.to_le_bytes();
@@ -23,7 +23,12 @@ const MARK_TYPE: u8 = 10;
 ///
 /// # Errors
 /// With the number of the invalid record (as a line); also if there is no mark.
-pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+pub fn parse(
+    mut reader: impl Read,
+    path: &str,
+    title: String,
+    wanted: &LogRequest<'_>,
+) -> Result<LogCapture, TraceError> {
     let malformed =
         |line, what: &str| TraceError::Malformed { path: path.to_owned(), line, column: 1, what: what.to_owned() };
     let unreadable = |source| TraceError::Unreadable { path: path.to_owned(), source };
@@ -34,7 +39,7 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
     if header[5] & 1 == 0 {
         return Err(malformed(1, "big-endian captures are not supported"));
     }
-    let (mut marks, mut number, mut record) = (Marks::default(), 1, Vec::new());
+    let (mut marks, mut number, mut record) = (TraceMarks::default(), 1, Vec::new());
     loop {
         number += 1;
         record.resize(2, 0);
@@ -111,7 +116,7 @@ mod tests {
     }
 
     fn costs(bytes: &[u8]) -> Result<Vec<f64>, String> {
-        let wanted = Wanted { interval: Span::from_nanos(16_666_667), process: None };
+        let wanted = LogRequest { interval: Span::from_nanos(16_666_667), process: None };
         let capture = parse(bytes, "a.syscap", "a".into(), &wanted).map_err(|error| error.to_string())?;
         Ok(capture.load.frames.iter().map(|frame| frame.record.as_millis_f64()).collect())
     }
@@ -130,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_capture_is_said() {
+    fn other_files_are_rejected_with_a_reason() {
         assert!(costs(b"SYSP").unwrap_err().contains("not a Sysprof capture"));
         assert!(costs(&capture(&[])).unwrap_err().contains("the capture has no mark"));
         let short = [capture(&[]), vec![3, 0]].concat();

@@ -7,25 +7,25 @@ use crate::result::RunResult;
 pub const FEWEST_DROPS: f64 = 10.0;
 
 /// A column of a table.
-pub struct Column {
+pub struct TableColumn {
     pub name: &'static str,
     pub meaning: &'static str,
     /// In characters, on a terminal.
     pub width: usize,
 }
 
-const fn column(name: &'static str, width: usize, meaning: &'static str) -> Column {
-    Column { name, meaning, width }
+const fn column(name: &'static str, width: usize, meaning: &'static str) -> TableColumn {
+    TableColumn { name, meaning, width }
 }
 
-const DROPS: Column = column("drops/s", 11, "refreshes without the new frame that was due");
-const FPS: Column = column("fps", 6, "new frames shown per second");
-const HITCHES: Column = column("hitch/s", 7, "gaps of more than 1.26 refreshes");
-const FREEZE: Column = column("freeze", 6, "the longest gap in ms");
-const AGE: Column = column("age", 6, "from the start of a frame to its light in ms");
+const DROPS: TableColumn = column("drops/s", 11, "refreshes without the new frame that was due");
+const FPS: TableColumn = column("fps", 6, "new frames shown per second");
+const HITCHES: TableColumn = column("hitch/s", 7, "gaps of more than 1.26 refreshes");
+const FREEZE: TableColumn = column("freeze", 6, "the longest gap in ms");
+const AGE: TableColumn = column("age", 6, "from the start of a frame to its light in ms");
 
 /// The columns for animation policies.
-pub const MOTION: [Column; 11] = [
+pub const MOTION: [TableColumn; 11] = [
     column("motion", 21, "how it is paced, and with how many buffers"),
     DROPS,
     column("fewer", 16, "drops avoided against vsync-3, with the 95 % interval"),
@@ -44,7 +44,7 @@ pub const MOTION: [Column; 11] = [
 ];
 
 /// The columns for interaction policies.
-pub const INTERACTION: [Column; 9] = [
+pub const INTERACTION: [TableColumn; 9] = [
     column("interaction", 21, "how it is paced, and how its cost is estimated"),
     DROPS,
     FPS,

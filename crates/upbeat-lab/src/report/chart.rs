@@ -14,7 +14,7 @@ const BOTTOM: f64 = 44.0;
 
 /// An axis of a chart.
 #[derive(Clone, Copy, Debug)]
-pub struct Axis<'a> {
+pub struct ChartAxis<'a> {
     pub low: f64,
     pub high: f64,
     /// Logarithmic; both ends must be positive.
@@ -22,7 +22,7 @@ pub struct Axis<'a> {
     pub label: &'a str,
 }
 
-impl Axis<'_> {
+impl ChartAxis<'_> {
     fn way(&self, value: f64) -> f64 {
         let way = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -56,14 +56,14 @@ impl Axis<'_> {
 
 /// A chart under construction.
 pub struct Chart<'a> {
-    x: Axis<'a>,
-    y: Axis<'a>,
+    x: ChartAxis<'a>,
+    y: ChartAxis<'a>,
     body: String,
     legend: Vec<(String, &'static str)>,
 }
 
 impl<'a> Chart<'a> {
-    pub fn new(x: Axis<'a>, y: Axis<'a>) -> Self {
+    pub fn new(x: ChartAxis<'a>, y: ChartAxis<'a>) -> Self {
         Chart { x, y, body: String::new(), legend: Vec::new() }
     }
 
@@ -203,8 +203,8 @@ pub fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn axis(low: f64, high: f64, log: bool) -> Axis<'static> {
-        Axis { low, high, log, label: "x" }
+    fn axis(low: f64, high: f64, log: bool) -> ChartAxis<'static> {
+        ChartAxis { low, high, log, label: "x" }
     }
 
     #[test]

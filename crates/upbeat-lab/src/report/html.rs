@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::cells::{self, Column, INTERACTION, MOTION};
-use super::chart::{Axis, COLOURS, Chart, escape};
+use super::cells::{self, INTERACTION, MOTION, TableColumn};
+use super::chart::{COLOURS, Chart, ChartAxis, escape};
 use super::table::{kind_word, number};
 use super::timeline;
 use crate::animation::FrameTrace;
 use crate::load::Load;
-use crate::result::{Report, RunResult};
+use crate::result::{RunResult, SimulationReport};
 
 /// Data for charts beside the results.
 pub struct Charts {
@@ -28,7 +28,7 @@ none}table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:.15r
 1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}td:first-child{min-width:13rem}tr:hover td{background:#f5f8fa}.w{overflow-x:auto;margin:.6rem 0}.k{background:#eef4f9;padding:.6rem .8rem;border-left:4px solid #0072b2}.m{font-size:13px;color:#555}td,th{white-space:nowrap}";
 
 /// The page as HTML text.
-pub fn render(report: &Report, charts: &Charts) -> String {
+pub fn render(report: &SimulationReport, charts: &Charts) -> String {
     let mut page = format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width,initial-scale=1\"><title>upbeat simulate</title><style>{STYLE}</style></head>\
@@ -74,8 +74,8 @@ fn section(page: &mut String, title: &str, text: &str, picture: &str) {
 }
 
 fn cost_distribution(loads: &[Load]) -> String {
-    let x = Axis { low: 0.1, high: 30.0, log: true, label: "cost in refresh intervals" };
-    let mut chart = Chart::new(x, Axis { low: 0.01, high: 100.0, log: true, label: "% of frames above" });
+    let x = ChartAxis { low: 0.1, high: 30.0, log: true, label: "cost in refresh intervals" };
+    let mut chart = Chart::new(x, ChartAxis { low: 0.01, high: 100.0, log: true, label: "% of frames above" });
     for load in loads.iter().take(COLOURS.len()) {
         let mut costs: Vec<f64> = load
             .frames
@@ -94,15 +94,15 @@ fn cost_distribution(loads: &[Load]) -> String {
     if loads.is_empty() { String::new() } else { chart.finish(false) }
 }
 
-fn drops(report: &Report) -> String {
+fn drops(report: &SimulationReport) -> String {
     let motion: Vec<&RunResult> = report.runs.iter().filter(|run| !cells::is_interaction(run)).collect();
     let mut loads: Vec<&str> = motion.iter().map(|run| run.load.as_str()).collect();
     loads.dedup();
     let shown = ["vsync-3", "ahead-3", "ahead-4", "ahead-5", "ahead-7", "ahead-4+run-ahead-2", "ahead-4+vrr"];
     let high = motion.iter().filter(|run| shown.contains(&run.policy.as_str())).map(|run| run.drops_per_s);
     let high = high.fold(0.1, f64::max) * 1.12;
-    let x = Axis { low: 0.0, high: loads.len().max(1) as f64, log: false, label: "load" };
-    let mut chart = Chart::new(x, Axis { low: 0.0, high, log: false, label: "drops per second" });
+    let x = ChartAxis { low: 0.0, high: loads.len().max(1) as f64, log: false, label: "load" };
+    let mut chart = Chart::new(x, ChartAxis { low: 0.0, high, log: false, label: "drops per second" });
     for (index, load) in loads.iter().enumerate() {
         chart.category(index as f64 + 0.5, load);
         for (place, policy) in shown.iter().enumerate() {
@@ -115,7 +115,7 @@ fn drops(report: &Report) -> String {
     if loads.is_empty() { String::new() } else { chart.finish(true) }
 }
 
-fn histogram(report: &Report, interaction: bool) -> String {
+fn histogram(report: &SimulationReport, interaction: bool) -> String {
     let shown = if interaction {
         ["legacy", "jitt-mean-32", "jitt-regression", "jitt-two-shot", "jitt+par-regression", "jitt-vrr"].as_slice()
     } else {
@@ -140,8 +140,8 @@ fn histogram(report: &Report, interaction: bool) -> String {
     let curves: Vec<_> = runs.iter().map(|run| (&run.policy, curve(run))).collect();
     let most = curves.iter().flat_map(|(_, points)| points.iter().map(|(_, y)| *y)).fold(1.0, f64::max);
     let label = format!("latency in milliseconds, {load}");
-    let x = Axis { low: 0.0, high, log: false, label: &label };
-    let mut chart = Chart::new(x, Axis { low: 0.0, high: most * 1.05, log: false, label: "% of frames" });
+    let x = ChartAxis { low: 0.0, high, log: false, label: &label };
+    let mut chart = Chart::new(x, ChartAxis { low: 0.0, high: most * 1.05, log: false, label: "% of frames" });
     for (policy, points) in &curves {
         chart.line(policy, points, false);
     }
@@ -156,8 +156,8 @@ fn trade(curves: &[(String, Vec<(f64, f64)>)]) -> String {
     let (low, high) = all().fold((f64::MAX, 0.0_f64), |(low, high), (x, _)| (low.min(x), high.max(x)));
     let most = all().map(|(_, y)| y).fold(0.1, f64::max);
     let margin = (high - low).max(1.0) * 0.08;
-    let x = Axis { low: low - margin, high: high + margin, log: false, label: "input to light, p50 in ms" };
-    let mut chart = Chart::new(x, Axis { low: 0.0, high: most * 1.08, log: false, label: "drops per second" });
+    let x = ChartAxis { low: low - margin, high: high + margin, log: false, label: "input to light, p50 in ms" };
+    let mut chart = Chart::new(x, ChartAxis { low: 0.0, high: most * 1.08, log: false, label: "drops per second" });
     for (name, points) in curves {
         chart.line(name, points, true);
     }
@@ -165,7 +165,7 @@ fn trade(curves: &[(String, Vec<(f64, f64)>)]) -> String {
 }
 
 /// Adds origin, advice and table of each load.
-fn loads(page: &mut String, report: &Report) {
+fn loads(page: &mut String, report: &SimulationReport) {
     let mut names: Vec<&str> = report.runs.iter().map(|run| run.load.as_str()).collect();
     names.dedup();
     for name in names {
@@ -191,7 +191,7 @@ fn loads(page: &mut String, report: &Report) {
     }
     if !report.runs.is_empty() {
         page.push_str("<p class=\"m\">");
-        for (place, Column { name, meaning, .. }) in MOTION.iter().chain(&INTERACTION).enumerate() {
+        for (place, TableColumn { name, meaning, .. }) in MOTION.iter().chain(&INTERACTION).enumerate() {
             // Explain a column of both tables only once.
             if place < MOTION.len() || MOTION.iter().all(|column| column.name != *name) {
                 let _ = write!(page, "<b>{}</b>: {}. ", escape(name), escape(meaning));
@@ -201,12 +201,12 @@ fn loads(page: &mut String, report: &Report) {
     }
 }
 
-fn table(page: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
+fn table(page: &mut String, columns: &[TableColumn], rows: Vec<Vec<String>>) {
     if rows.is_empty() {
         return;
     }
     page.push_str("<div class=\"w\"><table><tr>");
-    for Column { name, meaning, .. } in columns {
+    for TableColumn { name, meaning, .. } in columns {
         let _ = write!(page, "<th title=\"{}\">{}</th>", escape(meaning), escape(name));
     }
     for row in rows {
@@ -218,7 +218,7 @@ fn table(page: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
     page.push_str("</tr></table></div>");
 }
 
-fn figures_table(page: &mut String, report: &Report) {
+fn figures_table(page: &mut String, report: &SimulationReport) {
     if report.figures.is_empty() {
         return;
     }

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::cells::{self, Column, INTERACTION, MOTION};
-use crate::result::{Figure, FigureKind, LoadInfo, Report, RunResult};
+use super::cells::{self, INTERACTION, MOTION, TableColumn};
+use crate::result::{FigureKind, LoadInfo, PaperFigure, RunResult, SimulationReport};
 
 /// The whole report as text for a terminal of 120 columns.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &SimulationReport) -> String {
     let mut text = String::new();
     let mut loads: Vec<&str> = report.runs.iter().map(|run| run.load.as_str()).collect();
     loads.dedup();
@@ -43,14 +43,14 @@ fn render_load(text: &mut String, load: &str, info: Option<&LoadInfo>, runs: &[&
 }
 
 /// Adds rows under their column names, the first column aligned to the left.
-fn rows(text: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
+fn rows(text: &mut String, columns: &[TableColumn], rows: Vec<Vec<String>>) {
     if rows.is_empty() {
         return;
     }
     let names = columns.iter().map(|column| column.name.to_owned()).collect();
     for row in std::iter::once(names).chain(rows) {
         text.push(' ');
-        for (place, (cell, Column { width, .. })) in row.iter().zip(columns).enumerate() {
+        for (place, (cell, TableColumn { width, .. })) in row.iter().zip(columns).enumerate() {
             let _ = if place == 0 { write!(text, " {cell:<width$}") } else { write!(text, " {cell:>width$}") };
         }
         text.push('\n');
@@ -92,7 +92,7 @@ pub fn number(value: f64, unit: &str) -> String {
     }
 }
 
-fn render_figures(text: &mut String, figures: &[Figure]) {
+fn render_figures(text: &mut String, figures: &[PaperFigure]) {
     let _ = writeln!(
         text,
         "\n{:<58} {:>9} {:>9} {:>9} {:<4} {:<9} note",
@@ -123,7 +123,7 @@ fn render_figures(text: &mut String, figures: &[Figure]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Latency;
+    use crate::result::LatencySummary;
     use expect_test::expect;
 
     #[test]
@@ -142,14 +142,14 @@ mod tests {
             drop_reduction_interval: 0.004,
             hitches_per_s: 0.3,
             longest_freeze_ms: 380.0,
-            latency_ms: Latency { mean: 33.8, p50: 33.3, p95: 33.3, p99: 50.0, max: 400.0 },
+            latency_ms: LatencySummary { mean: 33.8, p50: 33.3, p95: 33.3, p99: 50.0, max: 400.0 },
             wrong_time: Some(0.011),
             interrupt_ms: Some(40.0),
             interrupt_unflushable_ms: Some(75.0),
             buffer_megabytes: 59.0,
             ..RunResult::default()
         };
-        let figure = Figure {
+        let figure = PaperFigure {
             id: "D-VSync fig 11: 4 buffers".into(),
             published: Some(71.6),
             measured: 73.9,
@@ -159,7 +159,7 @@ mod tests {
             tolerance: 8.0,
             note: "",
         };
-        let text = render(&Report { loads: Vec::new(), runs: vec![run], figures: vec![figure] });
+        let text = render(&SimulationReport { loads: Vec::new(), runs: vec![run], figures: vec![figure] });
         expect![[r#"
 
             A at 60 Hz

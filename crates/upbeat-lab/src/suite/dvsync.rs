@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::{Effort, Figure, FigureKind, figure};
+use super::{FigureKind, PaperFigure, SuiteEffort, figure};
 use crate::animation::{AnimationPolicy, run};
 use crate::bounds;
 use crate::load::Load;
-use crate::load::synthetic::{self, Mix};
-use upbeat_timing::frames::{AheadSettings, Recorder};
+use crate::load::synthetic::{self, CostMix};
+use upbeat_timing::frames::{AheadSettings, RecorderMode};
 use upbeat_timing::time::Span;
 
 /// Number of applications in figure 11.
@@ -28,7 +28,7 @@ const fn ahead(slots: u8) -> AnimationPolicy {
 }
 
 /// Mean over seeds of `measure`, called with the load of each.
-fn over_seeds(mix: Mix, hertz: u32, effort: Effort, measure: impl Fn(&Load) -> f64 + Sync) -> f64 {
+fn over_seeds(mix: CostMix, hertz: u32, effort: SuiteEffort, measure: impl Fn(&Load) -> f64 + Sync) -> f64 {
     let one = |seed| measure(&mix.generate(interval(hertz), effort.frames, seed));
     (1..=effort.seeds).into_par_iter().map(one).sum::<f64>() / effort.seeds as f64
 }
@@ -43,7 +43,7 @@ fn latency_reduction(load: &Load) -> f64 {
 }
 
 /// The loads A to F: distribution of costs, drops, reductions and latency.
-pub fn workloads(effort: Effort) -> Vec<Figure> {
+pub fn workloads(effort: SuiteEffort) -> Vec<PaperFigure> {
     use FigureKind::{Derived, Fitted, Predicted, Taken};
     let on_a = |measure: &(dyn Fn(&Load) -> f64 + Sync)| over_seeds(synthetic::A, 60, effort, measure);
     let on = |mix, policy: AnimationPolicy| over_seeds(mix, 60, effort, move |load| reduction(load, &policy));
@@ -66,7 +66,7 @@ pub fn workloads(effort: Effort) -> Vec<Figure> {
             "%",
             Predicted,
             on_a(&|load| {
-                let vsync = |slots| run(load, &AnimationPolicy::vsync(slots).with_recorder(Recorder::Decoupled));
+                let vsync = |slots| run(load, &AnimationPolicy::vsync(slots).with_recorder(RecorderMode::Decoupled));
                 100.0 * vsync(5).reduction(&vsync(3))
             }),
         )
@@ -111,13 +111,14 @@ fn pooled_and_mean(loads: &[Load], policy: &AnimationPolicy) -> (f64, f64) {
 }
 
 /// Figure 11: 25 applications; figure 14: 15 games.
-pub fn applications(effort: Effort) -> Vec<Figure> {
+pub fn applications(effort: SuiteEffort) -> Vec<PaperFigure> {
     let frames = (effort.frames / APPLICATION_SHARE).max(1_000);
-    let applications: Vec<Load> =
-        (0..APPLICATIONS).map(|index| Mix::application(index).generate(interval(60), frames, 100 + index)).collect();
+    let applications: Vec<Load> = (0..APPLICATIONS)
+        .map(|index| CostMix::application(index).generate(interval(60), frames, 100 + index))
+        .collect();
     let games: Vec<Load> = (0..GAMES)
         .map(|index| {
-            let mix = Mix { correlation: 0.8, sigma: 0.3, ..Mix::application(50 + index) };
+            let mix = CostMix { correlation: 0.8, sigma: 0.3, ..CostMix::application(50 + index) };
             mix.generate(interval(60), frames, 200 + index)
         })
         .collect();
@@ -138,11 +139,11 @@ pub fn applications(effort: Effort) -> Vec<Figure> {
     {
         let (pooled, mean) = pooled_and_mean(&applications, &ahead(slots));
         let id = format!("fig 11: 25 applications, {slots} buffers");
-        figures.push(Figure {
+        figures.push(PaperFigure {
             published,
             ..figure(format!("{id}, pooled"), "%", kind, pooled).expected(expected).note(OTHER_APPLICATIONS)
         });
-        figures.push(Figure { published, ..figure(format!("{id}, mean of %"), "%", kind, mean) });
+        figures.push(PaperFigure { published, ..figure(format!("{id}, mean of %"), "%", kind, mean) });
     }
     for (slots, published) in [(4, 68.4), (5, 87.3)] {
         let (pooled, _) = pooled_and_mean(&games, &ahead(slots));
@@ -154,9 +155,9 @@ pub fn applications(effort: Effort) -> Vec<Figure> {
 
 /// The three devices: figures 12, 13 and 15 and the mean of 72.7 %. The tail was fitted to the first device's 2.04
 /// drops/s and to 71.6 and 87.7 %; the shares of key frames to the drops of the other devices.
-pub fn devices(effort: Effort) -> Vec<Figure> {
+pub fn devices(effort: SuiteEffort) -> Vec<PaperFigure> {
     use FigureKind::{Derived, Fitted};
-    let mate60 = |key_share| Mix { key_share, key_alpha: 2.8, ..synthetic::A };
+    let mate60 = |key_share| CostMix { key_share, key_alpha: 2.8, ..synthetic::A };
     let devices = [
         ("Pixel 5, 60 Hz", 60, synthetic::B, 2.04, 71.6),
         ("Mate 40, 90 Hz", 90, synthetic::B, 3.17, 69.4),
@@ -197,7 +198,7 @@ pub fn devices(effort: Effort) -> Vec<Figure> {
 }
 
 /// Short animations, the bounds, and the distance to them.
-pub fn extensions(effort: Effort) -> Vec<Figure> {
+pub fn extensions(effort: SuiteEffort) -> Vec<PaperFigure> {
     use FigureKind::Predicted;
     let fling = |policy: AnimationPolicy| {
         over_seeds(synthetic::A, 60, effort, move |load| reduction(&load.in_animations_of(30), &policy))

@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use rayon::prelude::*;
 
-use super::super::interaction::{AppCost, InteractionPolicy, JustInTime, Setup, run};
-use super::super::result::{Figure, FigureKind};
+use super::super::interaction::{AppCost, InteractionPolicy, InteractionSetup, JustInTimePolicy, run};
+use super::super::result::{FigureKind, PaperFigure};
 use super::figure;
 use upbeat_timing::defaults::TWO_SHOT;
 use upbeat_timing::estimator::{EstimatorKind, MissBudget};
@@ -29,49 +29,50 @@ const PROFILES: [(&str, AppCost<'static>); 4] = [
     ("bursty 5/10 ms", AppCost::Bursty(5.0, 10.0, 40.0)),
     ("power law 5 ms", AppCost::PowerLaw(5.0, 0.05, 1.8)),
 ];
-/// Input devices and their event intervals; the touch screen has the interval of [`Setup::presto`].
+/// Input devices and their event intervals; the touch screen has the interval of [`InteractionSetup::presto`].
 const DEVICES: [(&str, Option<Span>); 2] = [("touch", None), ("1 kHz", Some(MOUSE))];
 
 /// The rows: names and policies.
-fn rows() -> Vec<(String, JustInTime)> {
+fn rows() -> Vec<(String, JustInTimePolicy)> {
     let asked = |kind: EstimatorKind, thousandths| {
         let name = format!("{kind}, {} %", f64::from(thousandths) / 10.0);
-        (name, JustInTime::new(kind, MissBudget::per_mille(thousandths)))
+        (name, JustInTimePolicy::new(kind, MissBudget::per_mille(thousandths)))
     };
-    let mut rows = vec![("mean-32 (Presto)".to_owned(), JustInTime::new(EstimatorKind::Mean32, MissBudget::NONE))];
+    let mut rows =
+        vec![("mean-32 (Presto)".to_owned(), JustInTimePolicy::new(EstimatorKind::Mean32, MissBudget::NONE))];
     for kind in [EstimatorKind::Ewma, EstimatorKind::Maximum, EstimatorKind::Window] {
         rows.push(asked(kind, 10));
     }
     for kind in [EstimatorKind::WindowTail, EstimatorKind::Regression] {
         rows.extend([1, 10, 30, 100].map(|thousandths| asked(kind, thousandths)));
     }
-    let insured = JustInTime::new(EstimatorKind::Regression, TWO_SHOT.insurance);
-    rows.push(("two-shot 1 % / 50 %".to_owned(), JustInTime { two_shot: Some(TWO_SHOT), ..insured }));
-    rows.push(("cost known (bound)".to_owned(), JustInTime::oracle()));
+    let insured = JustInTimePolicy::new(EstimatorKind::Regression, TWO_SHOT.insurance);
+    rows.push(("two-shot 1 % / 50 %".to_owned(), JustInTimePolicy { two_shot: Some(TWO_SHOT), ..insured }));
+    rows.push(("cost known (bound)".to_owned(), JustInTimePolicy::oracle()));
     rows
 }
 
 /// Figures of one estimator on one load.
-struct Cell {
+struct EstimatorCell {
     /// Mean input→light in milliseconds.
     latency: f64,
     /// Share of refreshes whose first frame was late, in percent.
     missed: f64,
 }
 
-fn cell(app: AppCost<'static>, events: Option<Span>, policy: JustInTime) -> Cell {
-    let presto = Setup::presto(app, REFRESHES, SEED);
-    let setup = Setup { input_interval: events.unwrap_or(presto.input_interval), ..presto };
+fn cell(app: AppCost<'static>, events: Option<Span>, policy: JustInTimePolicy) -> EstimatorCell {
+    let presto = InteractionSetup::presto(app, REFRESHES, SEED);
+    let setup = InteractionSetup { input_interval: events.unwrap_or(presto.input_interval), ..presto };
     let response = run(&setup, &InteractionPolicy::JustInTime(policy));
-    Cell { latency: response.latency.mean, missed: 100.0 * response.missed }
+    EstimatorCell { latency: response.latency.mean, missed: 100.0 * response.missed }
 }
 
-fn row(policy: JustInTime) -> Vec<Cell> {
+fn row(policy: JustInTimePolicy) -> Vec<EstimatorCell> {
     columns().map(|(_, app, events)| cell(app, events, policy)).collect()
 }
 
 /// The table, row by row. Calls `done` after each of [`parts`].
-fn cells(done: &(dyn Fn() + Sync)) -> Vec<(String, Vec<Cell>)> {
+fn cells(done: &(dyn Fn() + Sync)) -> Vec<(String, Vec<EstimatorCell>)> {
     let one = |(name, policy)| {
         let row = row(policy);
         done();
@@ -102,13 +103,13 @@ pub fn table(done: &(dyn Fn() + Sync)) -> String {
     text
 }
 
-fn line(name: &str, row: &[Cell]) -> String {
+fn line(name: &str, row: &[EstimatorCell]) -> String {
     let row: Vec<String> = row.iter().map(|cell| format!("{:.1} / {:.2} %", cell.latency, cell.missed)).collect();
     format!("| {name} | {} |", row.join(" | "))
 }
 
 /// The table as figures, for `--json`.
-pub fn figures(done: &(dyn Fn() + Sync)) -> Vec<Figure> {
+pub fn figures(done: &(dyn Fn() + Sync)) -> Vec<PaperFigure> {
     let rows = cells(done).into_iter().flat_map(|(name, row)| {
         columns().zip(row).flat_map(move |((column, ..), cell)| {
             let latency = figure(format!("{name}: {column}"), "ms", FigureKind::Predicted, cell.latency);
@@ -124,7 +125,7 @@ mod tests {
 
     /// Tests only two rows, since all take half a minute without optimisation: the paper's baseline, and a default.
     #[test]
-    fn the_documented_table_is_what_comes_out() {
+    fn the_documented_table_is_current() {
         let documented = include_str!("../../../../docs/DEFAULTS.md");
         for (name, policy) in rows() {
             assert!(documented.contains(&format!("| {name} |")), "{name}");

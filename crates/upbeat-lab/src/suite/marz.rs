@@ -1,6 +1,6 @@
 //! Marz: three event loads under a polling loop, a blocking loop, and ours.
 
-use super::{Effort, Figure, FigureKind, figure};
+use super::{FigureKind, PaperFigure, SuiteEffort, figure};
 use crate::events::{EventLoad, EventLoop, SPIRAL, run};
 
 /// A refresh at 60 Hz in milliseconds.
@@ -12,7 +12,7 @@ const TYPING: EventLoad = EventLoad { events: 240, seconds: 20.0, bursts: true }
 /// Test 3: a film and no input.
 const NOTHING: EventLoad = EventLoad { events: 0, seconds: 30.0, bursts: false };
 
-pub fn figures(_effort: Effort) -> Vec<Figure> {
+pub fn figures(_effort: SuiteEffort) -> Vec<PaperFigure> {
     let mut figures = Vec::new();
     let loads = [
         ("spiral in 10 s", SPIRAL[0], Some(0.3)),

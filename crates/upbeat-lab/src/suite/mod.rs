@@ -10,26 +10,26 @@ mod marz;
 mod presto;
 mod scar;
 
-use super::result::{Figure, FigureKind};
+use super::result::{FigureKind, PaperFigure};
 
 /// Amount of simulation: more is slower and has smaller confidence intervals.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct SuiteEffort {
     /// Frames per load and seed.
     pub frames: usize,
     pub seeds: u64,
 }
 
-impl Default for Effort {
+impl Default for SuiteEffort {
     /// 100 000 frames and 5 seeds: an error of reductions of about half a point.
     fn default() -> Self {
-        Effort { frames: 100_000, seeds: 5 }
+        SuiteEffort { frames: 100_000, seeds: 5 }
     }
 }
 
 /// Every figure of every paper. Calls `done` after each of [`PARTS`].
-pub fn papers(effort: Effort, done: &(dyn Fn() + Sync)) -> Vec<Figure> {
-    let parts: [fn(Effort) -> Vec<Figure>; PARTS] = [
+pub fn papers(effort: SuiteEffort, done: &(dyn Fn() + Sync)) -> Vec<PaperFigure> {
+    let parts: [fn(SuiteEffort) -> Vec<PaperFigure>; PARTS] = [
         dvsync::workloads,
         dvsync::applications,
         dvsync::devices,
@@ -53,31 +53,31 @@ pub fn papers(effort: Effort, done: &(dyn Fn() + Sync)) -> Vec<Figure> {
 pub const PARTS: usize = 7;
 
 /// Starts a figure's row; the unit sets its tolerance.
-fn figure(id: impl Into<String>, unit: &'static str, kind: FigureKind, measured: f64) -> Figure {
+fn figure(id: impl Into<String>, unit: &'static str, kind: FigureKind, measured: f64) -> PaperFigure {
     let tolerance = match unit {
         "/s" => 0.5,
         "ms" => 2.0,
         _ => 8.0,
     };
-    Figure { id: id.into(), published: None, measured, kind, unit, expected: None, tolerance, note: "" }
+    PaperFigure { id: id.into(), published: None, measured, kind, unit, expected: None, tolerance, note: "" }
 }
 
-impl Figure {
-    fn published(self, value: f64) -> Figure {
-        Figure { published: Some(value), ..self }
+impl PaperFigure {
+    fn published(self, value: f64) -> PaperFigure {
+        PaperFigure { published: Some(value), ..self }
     }
 
-    fn expected(self, value: f64) -> Figure {
-        Figure { expected: Some(value), ..self }
+    fn expected(self, value: f64) -> PaperFigure {
+        PaperFigure { expected: Some(value), ..self }
     }
 
     /// Sets a tolerance for a figure that differs from the model's for a reason; the note gives the reason.
-    fn within(self, tolerance: f64) -> Figure {
-        Figure { tolerance, ..self }
+    fn within(self, tolerance: f64) -> PaperFigure {
+        PaperFigure { tolerance, ..self }
     }
 
-    fn note(self, note: &'static str) -> Figure {
-        Figure { note, ..self }
+    fn note(self, note: &'static str) -> PaperFigure {
+        PaperFigure { note, ..self }
     }
 }
 
@@ -89,13 +89,13 @@ mod tests {
     /// At a fortieth of the usual effort. Tolerances against the model and the documentation: shares 8 points, times 2
     /// ms, drops half a drop.
     #[test]
-    fn the_suite_reproduces_what_the_independent_model_says_and_what_is_documented() {
-        let figures = papers(Effort { frames: 12_000, seeds: 1 }, &|| ());
+    fn the_suite_agrees_with_the_independent_model_and_the_documentation() {
+        let figures = papers(SuiteEffort { frames: 12_000, seeds: 1 }, &|| ());
         assert!(figures.len() > 40);
         let documented = include_str!("../../../../docs/FIGURES.md");
         let mut wrong = Vec::new();
         for figure in &figures {
-            let Figure { id, measured, tolerance, .. } = figure;
+            let PaperFigure { id, measured, tolerance, .. } = figure;
             if figure.expected.is_some_and(|expected| (measured - expected).abs() > *tolerance) {
                 wrong.push(format!("{id}: {measured:.2}, the model {:?}", figure.expected));
             }

@@ -1,7 +1,7 @@
 //! Presto: figures 6, 8 and 9, and the effect of better predictors.
 
-use super::{Effort, Figure, FigureKind, figure};
-use crate::interaction::{AppCost, InteractionPolicy, JustInTime, Response, Setup, run};
+use super::{FigureKind, PaperFigure, SuiteEffort, figure};
+use crate::interaction::{AppCost, InteractionPolicy, InteractionResponse, InteractionSetup, JustInTimePolicy, run};
 use upbeat_timing::estimator::{EstimatorKind, MissBudget, TwoShot};
 use upbeat_timing::time::Span;
 
@@ -14,19 +14,19 @@ const MOUSE: Span = Span::from_micros(997);
 /// The effort's frames divided by this are the refreshes: a mean over 10 000 of them has an error under 0.2 ms.
 const REFRESH_SHARE: usize = 5;
 
-pub fn figures(effort: Effort) -> Vec<Figure> {
+pub fn figures(effort: SuiteEffort) -> Vec<PaperFigure> {
     use FigureKind::{Derived, Fitted, Predicted};
     let refreshes = (effort.frames / REFRESH_SHARE).max(4_000);
-    let touch = Setup::presto(NATIVE, refreshes, 1);
-    let mouse = Setup { input_interval: MOUSE, ..touch };
-    let mean = JustInTime::new(EstimatorKind::Mean32, MissBudget::INTERACTIVE);
-    let ours = JustInTime::new(EstimatorKind::Regression, MissBudget::INTERACTIVE);
-    let insured = JustInTime { two_shot: Some(TwoShot::default()), ..ours };
+    let touch = InteractionSetup::presto(NATIVE, refreshes, 1);
+    let mouse = InteractionSetup { input_interval: MOUSE, ..touch };
+    let mean = JustInTimePolicy::new(EstimatorKind::Mean32, MissBudget::INTERACTIVE);
+    let ours = JustInTimePolicy::new(EstimatorKind::Regression, MissBudget::INTERACTIVE);
+    let insured = JustInTimePolicy { two_shot: Some(TwoShot::default()), ..ours };
     let legacy = |propagate| run(&touch, &InteractionPolicy::Legacy { offset: Span::from_micros(7_500), propagate });
-    let on = |setup: &Setup<'_>, policy| run(setup, &InteractionPolicy::JustInTime(policy));
+    let on = |setup: &InteractionSetup<'_>, policy| run(setup, &InteractionPolicy::JustInTime(policy));
     let (jitt, par) = (on(&touch, mean), on(&touch, mean.in_place()));
-    let latency = |id: &str, kind, response: &Response| figure(id, "ms", kind, response.latency.mean);
-    let missed = |id: &str, kind, response: &Response| figure(id, "%", kind, 100.0 * response.missed);
+    let latency = |id: &str, kind, response: &InteractionResponse| figure(id, "ms", kind, response.latency.mean);
+    let missed = |id: &str, kind, response: &InteractionResponse| figure(id, "%", kind, 100.0 * response.missed);
     let mut figures = vec![
         latency("fig 6: legacy", Fitted, &legacy(false)).published(72.7).expected(71.1),
         latency("fig 6: legacy, late frames delay all that follow", Predicted, &legacy(true)).expected(85.3),
@@ -54,17 +54,17 @@ pub fn figures(effort: Effort) -> Vec<Figure> {
             .note("the model's best one-shot with at most 1 % missed; ours needs no tuning per row"),
         missed("regression, budget 1 %, 1 kHz mouse: missed", Predicted, &on(&mouse, ours)).expected(0.95),
         latency("two-shot, touch", Predicted, &on(&touch, insured)).expected(55.3),
-        latency("bound: cost known, touch", Predicted, &on(&touch, JustInTime::oracle())).expected(54.3),
-        latency("bound: cost known, PAR, touch", Predicted, &on(&touch, JustInTime::oracle().in_place()))
+        latency("bound: cost known, touch", Predicted, &on(&touch, JustInTimePolicy::oracle())).expected(54.3),
+        latency("bound: cost known, PAR, touch", Predicted, &on(&touch, JustInTimePolicy::oracle().in_place()))
             .expected(44.2),
         latency(
             "variable refresh, mean of 32, 1 kHz mouse",
             Predicted,
-            &on(&mouse, JustInTime { variable: true, ..mean }),
+            &on(&mouse, JustInTimePolicy { variable: true, ..mean }),
         )
         .expected(54.9),
     ];
-    let in_house = on(&Setup::presto(IN_HOUSE, refreshes, 1), mean.in_place()).latency.mean;
+    let in_house = on(&InteractionSetup::presto(IN_HOUSE, refreshes, 1), mean.in_place()).latency.mean;
     for (ahead, published) in [(0.0, Some(33.0)), (8.0, None), (16.0, None), (24.0, None), (30.0, Some(10.0))] {
         let note = match published {
             Some(33.0) => "measured by camera, which leaves out the wait for the next sample (up to 8 ms)",
@@ -72,7 +72,7 @@ pub fn figures(effort: Effort) -> Vec<Figure> {
             None => "",
         };
         let id = format!("fig 8: in-house app, JITT + PAR, prediction {ahead:.0} ms");
-        figures.push(Figure { published, ..figure(id, "ms", Derived, in_house - ahead).note(note) });
+        figures.push(PaperFigure { published, ..figure(id, "ms", Derived, in_house - ahead).note(note) });
     }
     figures
 }

@@ -1,10 +1,10 @@
 //! SCAR: table 2, computed by the algorithm and as printed.
 
-use super::{Effort, Figure, FigureKind, figure};
+use super::{FigureKind, PaperFigure, SuiteEffort, figure};
 use crate::scrolling::{FACTORS, SPEEDS, both_directions, scar, scar_both_directions, scar_formula};
 
 /// Nothing in these figures is random.
-pub fn figures(_effort: Effort) -> Vec<Figure> {
+pub fn figures(_effort: SuiteEffort) -> Vec<PaperFigure> {
     let mut figures = Vec::new();
     for (speed, printed) in SPEEDS.into_iter().zip([0.05, 0.36]) {
         for factor in FACTORS {

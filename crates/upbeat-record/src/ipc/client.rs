@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{PATH_VARIABLE, socket_path};
-use crate::ipc::message::event::{Event, News};
-use crate::ipc::message::{Answer, Outcome, Question, Request, Response};
+use crate::ipc::message::event::{Event, EventLine};
+use crate::ipc::message::{Request, RequestLine, RequestResult, Response, ResponseLine};
 
 /// Timeout of an answer. It is long because a screenshot of a large output is compressed before the answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
-pub enum ClientError {
+pub enum IpcClientError {
     /// The environment leads to no session.
     #[error(
         "no running session found: {PATH_VARIABLE} is not set, and there is no private socket beside that of \
@@ -43,57 +43,57 @@ pub enum ClientError {
 
 /// A connection to a running session.
 #[derive(Debug)]
-pub struct Client {
+pub struct IpcClient {
     stream: BufReader<UnixStream>,
 }
 
-impl Client {
+impl IpcClient {
     /// Connects to the private socket at `path`.
-    pub fn connect(path: &Path) -> Result<Self, ClientError> {
+    pub fn connect(path: &Path) -> Result<Self, IpcClientError> {
         let stream =
-            UnixStream::connect(path).map_err(|source| ClientError::Connect { path: path.to_owned(), source })?;
+            UnixStream::connect(path).map_err(|source| IpcClientError::Connect { path: path.to_owned(), source })?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Client { stream: BufReader::new(stream) })
+        Ok(IpcClient { stream: BufReader::new(stream) })
     }
 
     /// Sends a request and waits for the answer, for at most 30 seconds.
-    pub fn ask(&mut self, request: Request) -> Result<Response, ClientError> {
+    pub fn request(&mut self, request: Request) -> Result<Response, IpcClientError> {
         // No timeout for picking a window, because the user may take any time.
         let patience = (request != Request::PickWindow).then_some(PATIENCE);
         self.stream.get_ref().set_read_timeout(patience)?;
-        let mut line = serde_json::to_vec(&Question::new(request))?;
+        let mut line = serde_json::to_vec(&RequestLine::new(request))?;
         line.push(b'\n');
         self.stream.get_mut().write_all(&line)?;
         let mut line = String::new();
         if self.stream.read_line(&mut line)? == 0 {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has closed the connection").into());
         }
-        match serde_json::from_str::<Answer>(&line)?.result {
-            Outcome::Ok(response) => Ok(response),
-            Outcome::Error(sentence) => Err(ClientError::Refused(sentence)),
+        match serde_json::from_str::<ResponseLine>(&line)?.result {
+            RequestResult::Ok(response) => Ok(response),
+            RequestResult::Error(sentence) => Err(IpcClientError::Refused(sentence)),
         }
     }
 }
 
 /// The event stream of a session, as a blocking iterator.
 #[derive(Debug)]
-pub struct Follower {
+pub struct EventSubscription {
     stream: BufReader<UnixStream>,
 }
 
-impl Client {
+impl IpcClient {
     /// Subscribes to all events from now on. The first event is the complete state.
-    pub fn follow(mut self) -> Result<Follower, ClientError> {
-        self.ask(Request::Events)?;
+    pub fn subscribe(mut self) -> Result<EventSubscription, IpcClientError> {
+        self.request(Request::Events)?;
         // No timeout, because a session may have no event for a long time.
         self.stream.get_ref().set_read_timeout(None)?;
-        Ok(Follower { stream: self.stream })
+        Ok(EventSubscription { stream: self.stream })
     }
 }
 
-impl Iterator for Follower {
-    type Item = Result<Event, ClientError>;
+impl Iterator for EventSubscription {
+    type Item = Result<Event, IpcClientError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -103,12 +103,12 @@ impl Iterator for Follower {
                 Ok(_) => {}
                 Err(error) => return Some(Err(error.into())),
             }
-            if let Ok(news) = serde_json::from_str::<News>(&line) {
+            if let Ok(news) = serde_json::from_str::<EventLine>(&line) {
                 return Some(Ok(news.event));
             }
             // An event of an unknown, newer kind is skipped.
-            if let Ok(Answer { result: Outcome::Error(sentence), .. }) = serde_json::from_str(&line) {
-                return Some(Err(ClientError::Refused(sentence)));
+            if let Ok(ResponseLine { result: RequestResult::Error(sentence), .. }) = serde_json::from_str(&line) {
+                return Some(Err(IpcClientError::Refused(sentence)));
             }
         }
     }
@@ -116,15 +116,16 @@ impl Iterator for Follower {
 
 /// Finds the session's private socket: the path in `UPBEAT_SOCKET`, or else the socket beside the Wayland socket called
 /// `WAYLAND_DISPLAY`. `environment` looks up environment variables.
-pub fn find_socket(environment: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, ClientError> {
+pub fn find_socket(environment: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, IpcClientError> {
     let variable = |name| environment(name).filter(|value| !value.is_empty());
     if let Some(path) = variable(PATH_VARIABLE) {
         return Ok(path.into());
     }
-    let runtime = variable("XDG_RUNTIME_DIR").ok_or(ClientError::NoSession)?;
-    let display = variable("WAYLAND_DISPLAY").and_then(|name| name.into_string().ok()).ok_or(ClientError::NoSession)?;
+    let runtime = variable("XDG_RUNTIME_DIR").ok_or(IpcClientError::NoSession)?;
+    let display =
+        variable("WAYLAND_DISPLAY").and_then(|name| name.into_string().ok()).ok_or(IpcClientError::NoSession)?;
     let path = socket_path(Path::new(&runtime), &display);
-    if path.exists() { Ok(path) } else { Err(ClientError::NoSession) }
+    if path.exists() { Ok(path) } else { Err(IpcClientError::NoSession) }
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! The private socket of a session, from the client's side: its protocol ([`message`]), a [`Client`], and the path of
+//! The private socket of a session, from the client's side: its protocol ([`message`]), a [`IpcClient`], and the path of
 //! the socket ([`find_socket`], [`socket_path`]).
 
 mod client;
+mod from_statistics;
 pub mod message;
-mod report;
 
 use std::path::{Path, PathBuf};
 
-pub use client::{Client, ClientError, Follower, find_socket};
+pub use client::{EventSubscription, IpcClient, IpcClientError, find_socket};
 
 /// The environment variable with the path of the private socket, which the session sets for its programs.
 pub const PATH_VARIABLE: &str = "UPBEAT_SOCKET";

@@ -18,7 +18,7 @@ pub const LARGEST_SIZE: i32 = 16_384;
 
 /// One refresh of a display: its time and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refresh {
+pub struct RecordedRefresh {
     /// Start of scan-out of line 0.
     pub time: Instant,
     /// Number of the refresh; the output's first refresh is 0.
@@ -27,9 +27,9 @@ pub struct Refresh {
 
 /// The time for which an image was on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ScreenTime {
     /// The first refresh that showed it.
-    pub first: Refresh,
+    pub first: RecordedRefresh,
     /// The start of the refresh that showed another image, or the time when the panel went dark or the recording ended.
     pub until: Instant,
     /// The frame that brought this image to the screen.
@@ -40,7 +40,7 @@ pub struct Shown {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedImage {
     /// The time for which it was on screen.
-    pub shown: Shown,
+    pub shown: ScreenTime,
     /// Number of images missing between this image and the image recorded before it.
     pub dropped_before: u64,
     /// The picture, including the cursor.
@@ -49,7 +49,7 @@ pub struct RecordedImage {
 
 /// Number of images that were recorded, and of images that are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct RecordingTotals {
     /// Number of images that the sink accepted.
     pub recorded: u64,
     /// Number of images that were on screen but are not in the recording.
@@ -62,5 +62,5 @@ pub trait ImageSink: Send {
     fn image(&mut self, image: &RecordedImage) -> io::Result<()>;
 
     /// Ends the recording: there are no more images.
-    fn finish(&mut self, tally: Tally) -> io::Result<()>;
+    fn finish(&mut self, tally: RecordingTotals) -> io::Result<()>;
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use ::png::{BitDepth, ColorType, Compression, Encoder};
 use serde::Serialize;
 
-use super::{ImageSink, RecordedImage, Tally};
+use super::{ImageSink, RecordedImage, RecordingTotals};
 use crate::pixels::PixelBuffer;
 
 /// A recording as PNG files, in a folder of its own.
@@ -30,7 +30,7 @@ pub struct PngFolder {
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct IndexEntry<'a> {
     refresh: u64,
     present_ns: u64,
     until_ns: u64,
@@ -40,7 +40,7 @@ struct Entry<'a> {
 }
 
 #[derive(Serialize)]
-struct Summary {
+struct IndexTotals {
     recorded: u64,
     dropped: u64,
 }
@@ -92,7 +92,7 @@ impl ImageSink for PngFolder {
                 (name, image.pixels.clone())
             }
         };
-        self.line(&Entry {
+        self.line(&IndexEntry {
             refresh: shown.first.sequence,
             present_ns: shown.first.time.as_nanos(),
             until_ns: shown.until.as_nanos(),
@@ -104,7 +104,7 @@ impl ImageSink for PngFolder {
         Ok(())
     }
 
-    fn finish(&mut self, tally: Tally) -> io::Result<()> {
-        self.line(&Summary { recorded: tally.recorded, dropped: tally.dropped })
+    fn finish(&mut self, tally: RecordingTotals) -> io::Result<()> {
+        self.line(&IndexTotals { recorded: tally.recorded, dropped: tally.dropped })
     }
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::line::{Header, Line, Names};
+use super::line::{LogHeader, LogLine, LogNames};
 use crate::faults::{self, Fault};
 use crate::files;
 use upbeat_timing::id::{OutputId, WindowId};
@@ -51,73 +51,73 @@ pub struct LogSummary {
 /// A frame log that is being written. Dropping it writes the queued records, and waits for this.
 #[derive(Debug)]
 pub struct FrameLog {
-    queue: Option<SyncSender<Entry>>,
-    shared: Arc<Shared>,
+    queue: Option<SyncSender<QueuedRecord>>,
+    shared: Arc<FrameLogShared>,
     writer: Option<JoinHandle<Result<LogSummary, FrameLogError>>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct FrameLogShared {
     /// Records left out since the log thread last wrote such a line.
     left_out: AtomicU64,
     /// Whether writing has failed: then sending more records is useless.
     failed: AtomicBool,
-    end: Mutex<End>,
+    end: Mutex<FrameLogEnd>,
 }
 
 /// The totals of a log, or the error that ended it.
-type Told = Result<LogSummary, String>;
+type FrameLogResult = Result<LogSummary, String>;
 
 /// Passes the result from the log thread to the caller of [`FrameLog::end`], in whichever order they arrive.
 #[derive(Default)]
-enum End {
+enum FrameLogEnd {
     /// The log is being written.
     #[default]
     Open,
     /// A callback waits for the end of the log.
-    Wanted(Box<dyn FnOnce(Told) + Send>),
+    Wanted(Box<dyn FnOnce(FrameLogResult) + Send>),
     /// The log has ended with this result.
-    Over(Told),
+    Over(FrameLogResult),
 }
 
-impl fmt::Debug for End {
+impl fmt::Debug for FrameLogEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            End::Open => "open",
-            End::Wanted(_) => "ends",
-            End::Over(_) => "over",
+            FrameLogEnd::Open => "open",
+            FrameLogEnd::Wanted(_) => "ends",
+            FrameLogEnd::Over(_) => "over",
         })
     }
 }
 
-impl Shared {
+impl FrameLogShared {
     /// Reports the result, on the log thread.
-    fn over(&self, told: Told) {
+    fn report_result(&self, told: FrameLogResult) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::take(&mut *end) {
-            End::Wanted(done) => {
+            FrameLogEnd::Wanted(done) => {
                 drop(end);
                 done(told);
             }
-            End::Open | End::Over(_) => *end = End::Over(told),
+            FrameLogEnd::Open | FrameLogEnd::Over(_) => *end = FrameLogEnd::Over(told),
         }
     }
 
     /// Calls `done` with the result, now or when the log ends.
-    fn tell(&self, done: impl FnOnce(Told) + Send + 'static) {
+    fn when_over(&self, done: impl FnOnce(FrameLogResult) + Send + 'static) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::take(&mut *end) {
-            End::Over(told) => {
+            FrameLogEnd::Over(told) => {
                 drop(end);
                 done(told);
             }
-            End::Open | End::Wanted(_) => *end = End::Wanted(Box::new(done)),
+            FrameLogEnd::Open | FrameLogEnd::Wanted(_) => *end = FrameLogEnd::Wanted(Box::new(done)),
         }
     }
 }
 
 /// An entry of the queue. Records are stored by value, so that sending a record allocates nothing.
-enum Entry {
+enum QueuedRecord {
     OutputName(OutputId, String),
     WindowName(WindowId, String),
     Output(FrameRecord),
@@ -139,7 +139,7 @@ impl FrameLog {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub fn record(
+    pub fn create_in_background(
         path: PathBuf,
         opened: impl FnOnce(Result<(), String>) + Send + 'static,
     ) -> Result<Self, FrameLogError> {
@@ -154,14 +154,14 @@ impl FrameLog {
         opened: impl FnOnce(Result<(), String>) + Send + 'static,
     ) -> Result<Self, FrameLogError> {
         let (queue, entries) = sync_channel(capacity);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(FrameLogShared::default());
         let (told, named) = (Arc::clone(&shared), path.clone());
         let job = move || {
             let result = match open() {
                 Ok(sink) => {
                     opened(Ok(()));
                     let summary = LogSummary::default();
-                    Writer { sink, path: named, shared: Arc::clone(&told), summary }.run(&entries)
+                    FrameLogWriter { sink, path: named, shared: Arc::clone(&told), summary }.run(&entries)
                 }
                 Err(source) => {
                     told.failed.store(true, Ordering::Relaxed);
@@ -170,7 +170,7 @@ impl FrameLog {
                     Err(error)
                 }
             };
-            told.over(result.as_ref().map(|summary| *summary).map_err(ToString::to_string));
+            told.report_result(result.as_ref().map(|summary| *summary).map_err(ToString::to_string));
             result
         };
         let thread = thread::Builder::new().name("frame log".to_owned());
@@ -188,7 +188,7 @@ impl FrameLog {
     /// Ends the log without waiting for the queued records, and calls `done` with the totals once they are written.
     /// `done` runs on either thread.
     pub fn end(mut self, done: impl FnOnce(Result<LogSummary, String>) + Send + 'static) {
-        self.shared.tell(done);
+        self.shared.when_over(done);
         self.queue = None;
         // The thread ends by itself when it has written all records.
         self.writer = None;
@@ -196,25 +196,25 @@ impl FrameLog {
 
     /// Sets the name of an output, which the log uses from here on.
     pub fn name_output(&self, output: OutputId, name: &str) {
-        self.send(Entry::OutputName(output, name.to_owned()));
+        self.send(QueuedRecord::OutputName(output, name.to_owned()));
     }
 
     /// Sets the application id of a window, which the log uses from here on.
     pub fn name_window(&self, window: WindowId, app_id: &str) {
-        self.send(Entry::WindowName(window, app_id.to_owned()));
+        self.send(QueuedRecord::WindowName(window, app_id.to_owned()));
     }
 
     /// Logs an output's frame that was shown, dropped or lost. Copies the record and returns at once.
     pub fn output(&self, record: &FrameRecord) {
-        self.send(Entry::Output(*record));
+        self.send(QueuedRecord::Output(*record));
     }
 
     /// Logs a client's frame that was shown, dropped or lost. Copies the record and returns at once.
     pub fn client(&self, record: &ClientFrameRecord) {
-        self.send(Entry::Client(*record));
+        self.send(QueuedRecord::Client(*record));
     }
 
-    fn send(&self, entry: Entry) {
+    fn send(&self, entry: QueuedRecord) {
         let Some(queue) = self.queue.as_ref().filter(|_| !self.shared.failed.load(Ordering::Relaxed)) else {
             return;
         };
@@ -245,15 +245,15 @@ impl Drop for FrameLog {
 }
 
 /// State of the log thread.
-struct Writer<W> {
+struct FrameLogWriter<W> {
     sink: W,
     path: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<FrameLogShared>,
     summary: LogSummary,
 }
 
-impl<W: Write> Writer<W> {
-    fn run(mut self, entries: &Receiver<Entry>) -> Result<LogSummary, FrameLogError> {
+impl<W: Write> FrameLogWriter<W> {
+    fn run(mut self, entries: &Receiver<QueuedRecord>) -> Result<LogSummary, FrameLogError> {
         match self.write_all(entries) {
             Ok(()) => {
                 if self.summary.left_out > 0 {
@@ -270,9 +270,9 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    fn write_all(&mut self, entries: &Receiver<Entry>) -> io::Result<()> {
-        let mut names = Names::default();
-        self.write(&Line::Header(Header::default()))?;
+    fn write_all(&mut self, entries: &Receiver<QueuedRecord>) -> io::Result<()> {
+        let mut names = LogNames::default();
+        self.write(&LogLine::Header(LogHeader::default()))?;
         self.sink.flush()?;
         while let Ok(first) = entries.recv() {
             self.write(&line(first, &mut names))?;
@@ -282,7 +282,7 @@ impl<W: Write> Writer<W> {
             let left_out = self.shared.left_out.swap(0, Ordering::Relaxed);
             if left_out > 0 {
                 self.summary.left_out += left_out;
-                self.write(&Line::LeftOut { records: left_out })?;
+                self.write(&LogLine::LeftOut { records: left_out })?;
             }
             self.sink.flush()?;
             thread::sleep(BATCH);
@@ -290,7 +290,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    fn write(&mut self, line: &Line) -> io::Result<()> {
+    fn write(&mut self, line: &LogLine) -> io::Result<()> {
         serde_json::to_writer(&mut self.sink, line)?;
         self.sink.write_all(b"\n")?;
         self.summary.lines += 1;
@@ -298,18 +298,18 @@ impl<W: Write> Writer<W> {
     }
 }
 
-fn line(entry: Entry, names: &mut Names) -> Line {
+fn line(entry: QueuedRecord, names: &mut LogNames) -> LogLine {
     match entry {
-        Entry::OutputName(output, name) => {
+        QueuedRecord::OutputName(output, name) => {
             names.output(output, name.clone());
-            Line::OutputName { output, name }
+            LogLine::OutputName { output, name }
         }
-        Entry::WindowName(window, app_id) => {
+        QueuedRecord::WindowName(window, app_id) => {
             names.window(window, app_id.clone());
-            Line::WindowName { window, app_id }
+            LogLine::WindowName { window, app_id }
         }
-        Entry::Output(record) => names.explain_output(record),
-        Entry::Client(record) => names.explain_client(record),
+        QueuedRecord::Output(record) => names.explain_output(record),
+        QueuedRecord::Client(record) => names.explain_client(record),
     }
 }
 
@@ -321,7 +321,7 @@ mod tests {
     use upbeat_timing::record::MissReason;
     use upbeat_timing::time::Span;
 
-    fn read(path: &Path) -> Vec<Line> {
+    fn read(path: &Path) -> Vec<LogLine> {
         let text = std::fs::read_to_string(path).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -339,18 +339,18 @@ mod tests {
         log.client(&ClientFrameRecord::default());
         assert_eq!(log.finish().unwrap(), LogSummary { lines: 1_003, left_out: 0 });
         let lines = read(&path);
-        assert!(matches!(&lines[0], Line::Header(header) if header.version == super::super::line::VERSION));
+        assert!(matches!(&lines[0], LogLine::Header(header) if header.version == super::super::line::VERSION));
         let frames: Vec<_> =
-            lines.iter().filter_map(|line| if let Line::Output(o) = line { Some(o) } else { None }).collect();
+            lines.iter().filter_map(|line| if let LogLine::Output(o) = line { Some(o) } else { None }).collect();
         assert!(frames.iter().map(|line| line.record.frame).eq(0..1_000));
         assert_eq!(frames[500].why.as_deref(), Some("HEADLESS-1 missed refresh 0: the compositor woke 2.0 ms late."));
-        assert!(matches!(lines.last(), Some(Line::Client(_))));
+        assert!(matches!(lines.last(), Some(LogLine::Client(_))));
     }
 
     /// A disk that hangs until it is released.
-    struct Stuck(Receiver<()>, Sender<Vec<u8>>);
+    struct HangingDisk(Receiver<()>, Sender<Vec<u8>>);
 
-    impl Write for Stuck {
+    impl Write for HangingDisk {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.0.recv();
             let _ = self.1.send(bytes.to_vec());
@@ -363,12 +363,16 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_hangs_stalls_nobody_and_the_gap_is_said() {
+    fn hanging_disk_does_not_block_and_the_gap_is_logged() {
         let (release, wait) = channel();
         let (written, lines) = channel();
-        let log =
-            FrameLog::start(move || Ok(BufWriter::with_capacity(1, Stuck(wait, written))), "stuck".into(), 4, |_| ())
-                .unwrap();
+        let log = FrameLog::start(
+            move || Ok(BufWriter::with_capacity(1, HangingDisk(wait, written))),
+            "stuck".into(),
+            4,
+            |_| (),
+        )
+        .unwrap();
         // The thread hangs while it writes the header: four records fit into the queue, six do not, and no call waits.
         for frame in 0..10 {
             log.output(&FrameRecord { frame, ..Default::default() });
@@ -388,12 +392,13 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_begun_and_ended_in_between_waits_for_nobody_and_tells_what_became_of_it() {
+    fn log_started_and_ended_at_run_time_reports_its_result() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log.jsonl");
         let (tell, told) = channel();
         let opened = tell.clone();
-        let log = FrameLog::record(path.clone(), move |result| opened.send(result.map(|()| 0)).unwrap()).unwrap();
+        let log = FrameLog::create_in_background(path.clone(), move |result| opened.send(result.map(|()| 0)).unwrap())
+            .unwrap();
         assert_eq!(told.recv().unwrap(), Ok(0));
         log.output(&FrameRecord::default());
         log.end(move |result| tell.send(result.map(|summary| summary.lines)).unwrap());
@@ -402,11 +407,13 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_cannot_be_opened_says_so_to_whoever_begins_and_ends_it() {
+    fn log_that_cannot_be_opened_reports_it_at_start_and_end() {
         let (tell, told) = channel();
         let opened = tell.clone();
-        let log =
-            FrameLog::record("/nowhere/log".into(), move |result| opened.send(result.map(|()| 0)).unwrap()).unwrap();
+        let log = FrameLog::create_in_background("/nowhere/log".into(), move |result| {
+            opened.send(result.map(|()| 0)).unwrap()
+        })
+        .unwrap();
         assert!(told.recv().unwrap().is_err_and(|error| error.contains("/nowhere/log: No such file")));
         log.output(&FrameRecord::default());
         log.end(move |result| tell.send(result.map(|summary| summary.lines)).unwrap());

@@ -26,7 +26,7 @@ pub struct KernelTimer {
     thread: Option<File>,
     machine: Option<File>,
     /// Whether the host of this virtual machine has stolen CPU time before.
-    has_thief: bool,
+    has_stolen_time: bool,
     meter: InterferenceMeter,
 }
 
@@ -36,7 +36,7 @@ impl KernelTimer {
         let mut timer = KernelTimer {
             thread: File::open("/proc/thread-self/schedstat").ok(),
             machine: File::open("/proc/stat").ok(),
-            has_thief: true,
+            has_stolen_time: true,
             meter: InterferenceMeter::default(),
         };
         timer.restart(now);
@@ -44,33 +44,33 @@ impl KernelTimer {
     }
 
     /// Notes a wake-up that was late by this much.
-    pub fn woke(&mut self, late: Span) {
-        self.meter.woke(late);
+    pub fn note_wake(&mut self, late: Span) {
+        self.meter.note_wake_delay(late);
     }
 
     /// Notes that a frame was shown in time.
-    pub fn passed(&mut self, now: Instant) {
+    pub fn note_frame_in_time(&mut self, now: Instant) {
         if now - self.meter.since() >= BASELINE {
             self.restart(now);
         }
     }
 
     /// The interference since the last baseline, for a frame that was missed.
-    pub fn missed(&mut self, now: Instant) -> Interference {
+    pub fn interference(&mut self, now: Instant) -> Interference {
         let times = self.read();
         self.meter.until(now, times)
     }
 
     fn restart(&mut self, now: Instant) {
-        let stolen = if self.has_thief { self.stolen() } else { Some(Span::ZERO) };
-        self.has_thief = stolen.is_some_and(|stolen| stolen > Span::ZERO);
+        let stolen = if self.has_stolen_time { self.stolen() } else { Some(Span::ZERO) };
+        self.has_stolen_time = stolen.is_some_and(|stolen| stolen > Span::ZERO);
         self.meter.restart(now, KernelTimes { waited: self.waited(), stolen });
     }
 
     fn read(&mut self) -> KernelTimes {
         let stolen = self.stolen();
-        let first_theft = !self.has_thief && stolen != Some(Span::ZERO);
-        self.has_thief = stolen.is_some_and(|stolen| stolen > Span::ZERO);
+        let first_theft = !self.has_stolen_time && stolen != Some(Span::ZERO);
+        self.has_stolen_time = stolen.is_some_and(|stolen| stolen > Span::ZERO);
         // At the first stolen time ever there is no baseline to compare with, so it cannot be dated.
         KernelTimes { waited: self.waited(), stolen: stolen.filter(|_| !first_theft) }
     }
@@ -124,18 +124,18 @@ mod tests {
     fn a_miss_is_compared_with_a_recent_baseline_and_late_wake_ups_of_before_are_forgotten() {
         let start = Instant::ZERO + Span::from_seconds(1);
         let mut timer = KernelTimer::start(start);
-        timer.woke(Span::from_millis(3));
-        timer.passed(start + BASELINE / 2);
-        assert_eq!(timer.missed(start + BASELINE / 2).timer, Span::from_millis(3), "too soon to begin anew");
-        timer.passed(start + BASELINE);
-        let evidence = timer.missed(start + BASELINE + Span::from_millis(20));
+        timer.note_wake(Span::from_millis(3));
+        timer.note_frame_in_time(start + BASELINE / 2);
+        assert_eq!(timer.interference(start + BASELINE / 2).timer, Span::from_millis(3), "too soon to begin anew");
+        timer.note_frame_in_time(start + BASELINE);
+        let evidence = timer.interference(start + BASELINE + Span::from_millis(20));
         assert_eq!((evidence.over, evidence.timer), (Span::from_millis(20), Span::ZERO));
     }
 
     #[test]
     fn this_kernel_is_read() {
         let mut timer = KernelTimer::start(Instant::ZERO);
-        let evidence = timer.missed(Instant::ZERO + Span::from_millis(1));
+        let evidence = timer.interference(Instant::ZERO + Span::from_millis(1));
         assert!(evidence.stolen.is_some(), "every supported kernel counts steal");
     }
 }

@@ -16,9 +16,9 @@ pub const VERSION: u32 = 1;
 /// One line of a frame log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-pub enum Line {
+pub enum LogLine {
     /// The first line: version, clock and unit.
-    Header(Header),
+    Header(LogHeader),
     /// The name of an output, before its first frame.
     OutputName {
         /// Number of the output in the other lines.
@@ -34,9 +34,9 @@ pub enum Line {
         app_id: String,
     },
     /// A frame of an output.
-    Output(Explained<FrameRecord>),
+    Output(ExplainedRecord<FrameRecord>),
     /// A frame of a client's surface.
-    Client(Explained<ClientFrameRecord>),
+    Client(ExplainedRecord<ClientFrameRecord>),
     /// Records that were left out because the file could not be written fast enough.
     LeftOut {
         /// Number of records since the previous line.
@@ -46,7 +46,7 @@ pub enum Line {
 
 /// The header, which a reader has to check first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct LogHeader {
     /// Version of the format ([`VERSION`]).
     pub version: u32,
     /// The program that wrote the log, with its version.
@@ -57,9 +57,9 @@ pub struct Header {
     pub unit: String,
 }
 
-impl Default for Header {
+impl Default for LogHeader {
     fn default() -> Self {
-        Header {
+        LogHeader {
             version: VERSION,
             program: concat!("upbeat ", env!("CARGO_PKG_VERSION")).to_owned(),
             clock: "CLOCK_MONOTONIC".to_owned(),
@@ -70,7 +70,7 @@ impl Default for Header {
 
 /// A record and, if it missed its target, a sentence about the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Explained<R> {
+pub struct ExplainedRecord<R> {
     /// The figures of the frame.
     #[serde(flatten)]
     pub record: R,
@@ -80,12 +80,12 @@ pub struct Explained<R> {
 
 /// The names of outputs and windows, for the sentences about late frames.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct LogNames {
     outputs: HashMap<OutputId, String>,
     windows: HashMap<WindowId, String>,
 }
 
-impl Names {
+impl LogNames {
     /// Sets the name of an output.
     pub fn output(&mut self, output: OutputId, name: String) {
         self.outputs.insert(output, name);
@@ -97,19 +97,19 @@ impl Names {
     }
 
     /// The line for an output's frame.
-    pub fn explain_output(&self, record: FrameRecord) -> Line {
+    pub fn explain_output(&self, record: FrameRecord) -> LogLine {
         let why = match self.outputs.get(&record.output) {
             Some(name) => why_late::output_sentence(&record, name),
             None => why_late::output_sentence(&record, &record.output.to_string()),
         };
-        Line::Output(Explained { record, why })
+        LogLine::Output(ExplainedRecord { record, why })
     }
 
     /// The line for a client's frame.
-    pub fn explain_client(&self, record: ClientFrameRecord) -> Line {
+    pub fn explain_client(&self, record: ClientFrameRecord) -> LogLine {
         let app_id = record.window.and_then(|window| self.windows.get(&window));
         let why = why_late::client_sentence(&record, app_id.map_or("", String::as_str));
-        Line::Client(Explained { record, why })
+        LogLine::Client(ExplainedRecord { record, why })
     }
 }
 
@@ -118,16 +118,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use upbeat_timing::record::{Lost, MissReason, Outcome};
+    use upbeat_timing::record::{FrameOutcome, LostReason, MissReason};
     use upbeat_timing::time::{Instant, Span};
 
-    fn samples() -> Vec<Line> {
-        let miss = MissReason::DisplayLost { reason: Lost::Gone };
+    fn samples() -> Vec<LogLine> {
+        let miss = MissReason::DisplayLost { reason: LostReason::Gone };
         let frame = FrameRecord {
             output: OutputId(1),
             submitted: Some(Instant::from_nanos(u64::MAX / 2)),
             compose_cost: Span::from_nanos(-1),
-            outcome: Outcome::Lost(Lost::Gone),
+            outcome: FrameOutcome::Lost(LostReason::Gone),
             miss: Some(miss),
             ..Default::default()
         };
@@ -142,25 +142,25 @@ mod tests {
             }),
             ..Default::default()
         };
-        let mut names = Names::default();
+        let mut names = LogNames::default();
         names.window(WindowId(3), "foot".to_owned());
         vec![
-            Line::Header(Header::default()),
-            Line::OutputName { output: OutputId(1), name: "HEADLESS-1".to_owned() },
-            Line::WindowName { window: WindowId(3), app_id: "a \"quoted\"\nname".to_owned() },
+            LogLine::Header(LogHeader::default()),
+            LogLine::OutputName { output: OutputId(1), name: "HEADLESS-1".to_owned() },
+            LogLine::WindowName { window: WindowId(3), app_id: "a \"quoted\"\nname".to_owned() },
             names.explain_output(frame),
             names.explain_client(client),
             names.explain_client(ClientFrameRecord::default()),
-            Line::LeftOut { records: 3 },
+            LogLine::LeftOut { records: 3 },
         ]
     }
 
     #[test]
-    fn what_is_written_is_read_back_equal_and_fits_one_line() {
+    fn line_is_read_back_as_it_was_written_and_has_no_newline() {
         for line in samples() {
             let text = serde_json::to_string(&line).unwrap();
             assert!(!text.contains('\n'), "{text}");
-            assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
+            assert_eq!(serde_json::from_str::<LogLine>(&text).unwrap(), line, "{text}");
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead};
 
-use super::line::{Header, Line, VERSION};
+use super::line::{LogHeader, LogLine, VERSION};
 
 /// Upper bound of a line's length in bytes.
 const LONGEST_LINE: usize = 1 << 20;
@@ -33,29 +33,29 @@ pub enum LogError {
 
 /// The lines of a log, one after the other.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct LogReader<R> {
     lines: R,
     text: Vec<u8>,
     number: usize,
     cut_off: bool,
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> LogReader<R> {
     /// Reads and checks the header.
     ///
     /// # Errors
     /// There is no header, or it has another version, unit or clock.
     pub fn new(lines: R) -> Result<Self, LogError> {
-        let mut reader = Reader { lines, text: Vec::new(), number: 0, cut_off: false };
+        let mut reader = LogReader { lines, text: Vec::new(), number: 0, cut_off: false };
         match reader.next_line()? {
-            Some(Line::Header(header)) => reader.check(&header)?,
+            Some(LogLine::Header(header)) => reader.check(&header)?,
             _ => return Err(reader.malformed(1, "the first line is not the header of a frame log".to_owned())),
         }
         Ok(reader)
     }
 
-    fn check(&self, header: &Header) -> Result<(), LogError> {
-        let expected = Header::default();
+    fn check(&self, header: &LogHeader) -> Result<(), LogError> {
+        let expected = LogHeader::default();
         if header.version != VERSION {
             let what = format!("version {} of the format; this reads version {VERSION}", header.version);
             return Err(self.malformed(1, what));
@@ -74,7 +74,7 @@ impl<R: BufRead> Reader<R> {
     ///
     /// # Errors
     /// The file cannot be read, or the line is not part of a frame log.
-    pub fn next_line(&mut self) -> Result<Option<Line>, LogError> {
+    pub fn next_line(&mut self) -> Result<Option<LogLine>, LogError> {
         loop {
             self.text.clear();
             let limited = &mut io::Read::take(&mut self.lines, LONGEST_LINE as u64);
@@ -118,37 +118,37 @@ impl<R: BufRead> Reader<R> {
 }
 
 /// Parses a line; `None` if its type is unknown.
-fn parse(text: &[u8]) -> Result<Option<Line>, serde_json::Error> {
+fn parse(text: &[u8]) -> Result<Option<LogLine>, serde_json::Error> {
     #[derive(serde::Deserialize)]
-    struct Typed<'a> {
+    struct LineType<'a> {
         #[serde(rename = "type", borrow)]
         kind: std::borrow::Cow<'a, str>,
     }
-    let Typed { kind } = serde_json::from_slice(text)?;
+    let LineType { kind } = serde_json::from_slice(text)?;
     if TYPES.contains(&kind.as_ref()) { serde_json::from_slice(text).map(Some) } else { Ok(None) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::line::Explained;
+    use crate::trace::line::ExplainedRecord;
     use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
 
-    fn text(lines: &[Line]) -> String {
+    fn text(lines: &[LogLine]) -> String {
         lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
     }
 
-    fn log() -> Vec<Line> {
+    fn log() -> Vec<LogLine> {
         vec![
-            Line::Header(Header::default()),
-            Line::Output(Explained { record: FrameRecord::default(), why: None }),
-            Line::Client(Explained { record: ClientFrameRecord::default(), why: None }),
+            LogLine::Header(LogHeader::default()),
+            LogLine::Output(ExplainedRecord { record: FrameRecord::default(), why: None }),
+            LogLine::Client(ExplainedRecord { record: ClientFrameRecord::default(), why: None }),
         ]
     }
 
-    fn read(text: &str) -> Result<(Vec<Line>, bool), String> {
-        let mut reader = Reader::new(text.as_bytes()).map_err(|error| error.to_string())?;
-        let mut lines = vec![Line::Header(Header::default())];
+    fn read(text: &str) -> Result<(Vec<LogLine>, bool), String> {
+        let mut reader = LogReader::new(text.as_bytes()).map_err(|error| error.to_string())?;
+        let mut lines = vec![LogLine::Header(LogHeader::default())];
         while let Some(line) = reader.next_line().map_err(|error| error.to_string())? {
             lines.push(line);
         }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_what_is_not_known_is_skipped() {
+    fn log_is_read_back_and_unknown_lines_are_skipped() {
         assert_eq!(read(&text(&log())), Ok((log(), false)));
         let later = text(&log()).replacen(
             "{\"type\":\"client\"",
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn another_version_unit_or_file_is_refused_with_its_line() {
-        let header = |change: fn(&mut Header)| {
-            let mut header = Header::default();
+        let header = |change: fn(&mut LogHeader)| {
+            let mut header = LogHeader::default();
             change(&mut header);
-            read(&text(&[Line::Header(header)])).unwrap_err()
+            read(&text(&[LogLine::Header(header)])).unwrap_err()
         };
         assert_eq!(header(|header| header.version = 2), "1:1: version 2 of the format; this reads version 1");
         assert_eq!(header(|header| header.unit = "ms".into()), "1:1: its unit is `ms`; this reads `ns`");

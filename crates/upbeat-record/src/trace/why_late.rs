@@ -43,7 +43,7 @@ mod tests {
     use upbeat_timing::time::Span;
 
     #[test]
-    fn a_missed_frame_is_one_sentence_with_who_when_and_why() {
+    fn missed_frame_is_one_sentence_with_window_refresh_and_reason() {
         let ms = Span::from_millis_f64;
         let miss = MissReason::ClientLate { took: ms(9.1), budget: ms(6.2), cpu: Some(ms(8.9)), late_by: ms(2.9) };
         let mut record = ClientFrameRecord {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_did_meanwhile_is_told_with_the_reason() {
+    fn sentence_includes_the_interference() {
         let interference = Interference {
             over: Span::from_millis(41),
             timer: Span::from_micros(100),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::defaults::CALM_AFTER;
-use crate::output::Composed;
+use crate::output::ComposeCostKind;
 use crate::vsync::VsyncModel;
 
 const INTERVAL: Span = Span::from_micros(16_000);
@@ -12,19 +12,19 @@ fn latches(early_latch: bool, count: u64, touched: u64) -> Vec<Span> {
     let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
     let mut conductor: Conductor = Conductor::new(output, 1);
     conductor.output_mut().vsync_mut().synchronise(start);
-    conductor.output_mut().rendered_ahead(Span::from_millis(1));
+    conductor.output_mut().observe_ahead_cost(Span::from_millis(1));
     conductor.set_early_latch(early_latch);
-    let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
+    let client = conductor.add_pacer(PacingWish::Auto, PacerMissBudgets::default());
     let (mut now, mut spans) = (start, Vec::new());
     for index in (5..5 + count).map(RefreshIndex) {
-        conductor.output_mut().need_at(index);
+        conductor.output_mut().schedule_repaint_at(index);
         if index.0 == touched {
             conductor.input(client, now, true);
         }
         let (target, scheduled) = loop {
             match conductor.poll_action(now) {
-                Some(Action::Latch { target, scheduled }) => break (target, scheduled),
-                Some(Action::Callback { .. }) => panic!("a callback without a request"),
+                Some(ConductorAction::Latch { target, scheduled }) => break (target, scheduled),
+                Some(ConductorAction::Callback { .. }) => panic!("a callback without a request"),
                 None => now = conductor.next_wake(now).unwrap_or_else(|| panic!("nothing is planned")),
             }
         };
@@ -32,7 +32,7 @@ fn latches(early_latch: bool, count: u64, touched: u64) -> Vec<Span> {
         conductor.latched(target.id);
         let machine = conductor.output_mut();
         let frame = machine.choose(target.id, ());
-        machine.submitted(frame, scheduled, now + Span::from_millis(1), Composed::Usual);
+        machine.submitted(frame, scheduled, now + Span::from_millis(1), ComposeCostKind::Usual);
         now = target.present;
         machine.presented(frame, now, Some(1), now);
     }
@@ -62,49 +62,51 @@ fn a_latch_that_nobody_draws_for_forgives_a_late_wake_up() {
     let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
     let mut conductor: Conductor = Conductor::new(output, 1);
     conductor.output_mut().vsync_mut().synchronise(start);
-    let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
+    let client = conductor.add_pacer(PacingWish::Auto, PacerMissBudgets::default());
     let index = RefreshIndex(5);
     let now = conductor.output().vsync().present(RefreshIndex(4)) + Span::from_millis(3);
     let latch_at = conductor.output().latch_at(index);
-    conductor.output_mut().need_at(index);
+    conductor.output_mut().schedule_repaint_at(index);
     assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "what is due was drawn long ago");
     let mut pressed = conductor.clone();
-    pressed.output_mut().need(Need::Content);
+    pressed.output_mut().schedule_repaint(RepaintReason::Content);
     assert_eq!(pressed.next_wake(now), Some(latch_at), "what is wanted at once is wanted as new as can be");
     if let Some(pacer) = conductor.pacer_mut(client) {
         pacer.callback_due(now);
     }
-    let Some(Action::Callback { pacer, target, .. }) = conductor.poll_action(now) else { panic!("a new client") };
+    let Some(ConductorAction::Callback { pacer, target, .. }) = conductor.poll_action(now) else {
+        panic!("a new client")
+    };
     conductor.called_back(pacer, now, None);
     assert_eq!(target.id, index);
     assert_eq!(conductor.next_wake(now), Some(latch_at), "a client draws for the same refresh");
     conductor.committed(pacer, now + Span::from_millis(2), None, false);
-    conductor.output_mut().need(Need::Content);
+    conductor.output_mut().schedule_repaint(RepaintReason::Content);
     assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "all clients have drawn for this refresh");
     conductor.input(pacer, now, true);
     assert_eq!(conductor.next_wake(now), Some(latch_at), "and was touched: what comes of that may still come");
 }
 
 /// How long before the latch the first and, if any, the second frame of a refresh was begun.
-type Begun = (Span, Option<Span>);
+type ShotLeads = (Span, Option<Span>);
 
 /// A client with a long frame every five frames is called back, commits, and asks for a second frame. Returns how long
 /// before the latch each frame was begun, and the refreshes of the last pair.
-fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
+fn two_shots(frames: usize) -> (Vec<ShotLeads>, [Option<RefreshIndex>; 2]) {
     let (usual, long) = (Span::from_millis(3), Span::from_millis(8));
     let start = Instant::from_nanos(1_000_000_000);
     let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
     let mut conductor: Conductor = Conductor::new(output, 1);
     conductor.output_mut().vsync_mut().synchronise(start);
-    let client = conductor.add_pacer(PacingWish::JustInTime, MissBudgets::default());
+    let client = conductor.add_pacer(PacingWish::JustInTime, PacerMissBudgets::default());
     let (mut now, mut begun, mut last) = (start, Vec::new(), [None, None]);
     let call = |conductor: &mut Conductor, now: &mut Instant| loop {
         match conductor.poll_action(*now) {
-            Some(Action::Callback { pacer, target, .. }) => {
+            Some(ConductorAction::Callback { pacer, target, .. }) => {
                 conductor.called_back(pacer, *now, None);
                 return Some((target.id, target.ready_by - *now));
             }
-            Some(Action::Latch { .. }) => return None,
+            Some(ConductorAction::Latch { .. }) => return None,
             None => *now = conductor.next_wake(*now)?.max(*now),
         }
     };
@@ -113,8 +115,8 @@ fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
         let Some((first, before)) = call(&mut conductor, &mut now) else { panic!("nothing else is wanted") };
         now += if frame % 5 == 0 { long } else { usual };
         conductor.committed(client, now, None, false);
-        conductor.output_mut().need(Need::Content);
-        conductor.shoot_again(client, now);
+        conductor.output_mut().schedule_repaint(RepaintReason::Content);
+        conductor.request_second_shot(client, now);
         let second = call(&mut conductor, &mut now);
         // Some second frames are late; half of them may be.
         let late = second.filter(|_| frame % 4 == 0).map(|_| now + long);
@@ -126,8 +128,8 @@ fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
         last = [Some(first), second.map(|(refresh, _)| refresh)];
         let (target, scheduled) = loop {
             match conductor.poll_action(now) {
-                Some(Action::Latch { target, scheduled }) => break (target, scheduled),
-                Some(Action::Callback { .. }) => panic!("it was called back"),
+                Some(ConductorAction::Latch { target, scheduled }) => break (target, scheduled),
+                Some(ConductorAction::Callback { .. }) => panic!("it was called back"),
                 None => now = conductor.next_wake(now).unwrap().max(now),
             }
         };
@@ -135,7 +137,7 @@ fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
         conductor.latched(target.id);
         let machine = conductor.output_mut();
         let id = machine.choose(target.id, ());
-        machine.submitted(id, scheduled, now, Composed::Usual);
+        machine.submitted(id, scheduled, now, ComposeCostKind::Usual);
         if let Some(late) = late {
             now = late;
             conductor.committed(client, now, None, false);

@@ -21,7 +21,7 @@ const SLOW_WEIGHT: f64 = 1.0 / 64.0;
 /// outside of these shares gets the nearest.
 #[derive(Clone, Debug)]
 pub struct QuantileRegression {
-    lines: [Line; RUNGS.len()],
+    lines: [QuantileLine; RUNGS.len()],
     /// Average of the last few costs, in nanoseconds.
     recent: f64,
     /// Average over about a second.
@@ -32,7 +32,7 @@ pub struct QuantileRegression {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Line {
+struct QuantileLine {
     offset: f64,
     slope: f64,
 }
@@ -40,7 +40,7 @@ struct Line {
 impl QuantileRegression {
     /// An estimator without any observations.
     pub const fn new() -> Self {
-        const LEVEL: Line = Line { offset: 0.0, slope: 0.0 };
+        const LEVEL: QuantileLine = QuantileLine { offset: 0.0, slope: 0.0 };
         QuantileRegression { lines: [LEVEL; RUNGS.len()], recent: 0.0, usual: 0.0, spread: 0.0, samples: 0 }
     }
 

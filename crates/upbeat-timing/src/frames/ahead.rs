@@ -1,6 +1,6 @@
 //! Frames that are made ahead of their refreshes: recorded, drawn, superseded, shown.
 
-use super::{Frame, FrameQueue, Phase, Recorder, Stage, Trigger};
+use super::{FrameQueue, FrameStage, FrameTrigger, PreExecutorStage, QueuedFrame, RecorderMode};
 use crate::frames::AheadSettings;
 use crate::id::FrameId;
 use crate::target::RefreshIndex;
@@ -8,7 +8,7 @@ use crate::time::Span;
 
 /// The finished frame that a refresh shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct FrameForRefresh {
     /// The frame that goes on screen; `None` repeats the last one.
     pub frame: Option<FrameId>,
     /// Whether that frame was superseded and is shown only because no fresh frame is ready.
@@ -17,7 +17,7 @@ pub struct Shown {
 
 /// How many frames were discarded because input made them outdated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Superseded {
+pub struct SupersedeResult {
     /// Frames that were released at once.
     pub discarded: u8,
     /// Discarded frames whose pixels were finished: wasted renders.
@@ -32,7 +32,7 @@ impl<T> FrameQueue<T> {
     pub fn begin(&mut self, next_latch: RefreshIndex) {
         self.end = None;
         self.ticked = true;
-        let delay = if self.trigger == Trigger::Ahead { self.settings.start_delay } else { 0 };
+        let delay = if self.trigger == FrameTrigger::Ahead { self.settings.start_delay } else { 0 };
         self.show_from = next_latch.plus(u64::from(delay));
     }
 
@@ -42,7 +42,7 @@ impl<T> FrameQueue<T> {
     }
 
     /// Sets whether recording waits for rendering.
-    pub fn set_recorder(&mut self, recorder: Recorder) {
+    pub fn set_recorder(&mut self, recorder: RecorderMode) {
         self.recorder = recorder;
     }
 
@@ -56,14 +56,14 @@ impl<T> FrameQueue<T> {
         self.settings
     }
 
-    /// A refresh happened, the event that [`Trigger::Refresh`] waits for. A tick that finds the recorder busy is
+    /// A refresh happened, the event that [`FrameTrigger::Refresh`] waits for. A tick that finds the recorder busy is
     /// lost, like a frame callback that was not requested.
     pub fn tick(&mut self) {
         self.ticked = true;
     }
 
     /// Frames that were made ahead and are not in flight.
-    fn waiting(&self) -> impl DoubleEndedIterator<Item = &Frame<T>> {
+    fn waiting(&self) -> impl DoubleEndedIterator<Item = &QueuedFrame<T>> {
         self.frames.iter().filter(|frame| frame.waits_for_refresh())
     }
 
@@ -88,12 +88,12 @@ impl<T> FrameQueue<T> {
     }
 
     /// The stage of the pre-executor: whether there is room for another frame.
-    pub fn phase(&self) -> Phase {
-        if self.depth() < self.settings.frames() { Phase::Accumulation } else { Phase::Sync }
+    pub fn phase(&self) -> PreExecutorStage {
+        if self.depth() < self.settings.frames() { PreExecutorStage::Accumulation } else { PreExecutorStage::Sync }
     }
 
     /// The newest frame that is made ahead or waits.
-    pub fn newest(&self) -> Option<&Frame<T>> {
+    pub fn newest(&self) -> Option<&QueuedFrame<T>> {
         self.waiting().next_back()
     }
 
@@ -111,9 +111,9 @@ impl<T> FrameQueue<T> {
         let (mut pixels, mut next) = (0, None);
         for frame in self.waiting() {
             match frame.stage {
-                Stage::Finished | Stage::Held => pixels += 1,
+                FrameStage::Finished | FrameStage::Held => pixels += 1,
                 stage => {
-                    next = (stage == Stage::Recorded).then_some(frame.id);
+                    next = (stage == FrameStage::Recorded).then_some(frame.id);
                     break;
                 }
             }
@@ -126,70 +126,72 @@ impl<T> FrameQueue<T> {
             return false;
         }
         let (wanted, frames, run_ahead) = match self.trigger {
-            Trigger::Ahead => (true, self.settings.frames(), usize::from(self.settings.run_ahead)),
+            FrameTrigger::Ahead => (true, self.settings.frames(), usize::from(self.settings.run_ahead)),
             // A frame takes its buffer when it starts.
-            Trigger::Refresh => (self.ticked, self.settings.pixel_frames(), 0),
+            FrameTrigger::Refresh => (self.ticked, self.settings.pixel_frames(), 0),
         };
-        let is_free = self.recorder == Recorder::Decoupled || self.counts.recorded <= run_ahead;
+        let is_free = self.recorder == RecorderMode::Decoupled || self.counts.recorded <= run_ahead;
         wanted && self.counts.recording == 0 && is_free && self.depth() < frames
     }
 
     /// A frame for `target` is being recorded.
     pub fn record(&mut self, target: RefreshIndex, content: T) -> FrameId {
-        self.push(target, content, Stage::Recording, true)
+        self.push(target, content, FrameStage::Recording, true)
     }
 
     /// The content of `id` is chosen. If it was superseded meanwhile, it is discarded.
-    pub fn recorded(&mut self, id: FrameId) {
-        let Some(place) = self.place(id) else { return };
-        self.change(place, |frame| frame.stage = Stage::Recorded);
+    pub fn mark_recorded(&mut self, id: FrameId) {
+        let Some(place) = self.position_of(id) else { return };
+        self.change(place, |frame| frame.stage = FrameStage::Recorded);
         if self.frames[place].stale {
-            self.abandon(id);
+            self.discard(id);
         }
     }
 
     /// The renderer has started to draw `id`.
-    pub fn draw(&mut self, id: FrameId) {
-        if let Some(place) = self.place(id) {
-            self.change(place, |frame| frame.stage = Stage::Drawing);
+    pub fn mark_drawing(&mut self, id: FrameId) {
+        if let Some(place) = self.position_of(id) {
+            self.change(place, |frame| frame.stage = FrameStage::Drawing);
         }
     }
 
     /// The pixels of `id` are finished; choosing and drawing took `cost`. Returns whether the work was wasted.
-    pub fn drawn(&mut self, id: FrameId, cost: Span) -> bool {
-        let Some(place) = self.place(id) else { return true };
-        let is_insurance = |frame: &&Frame<T>| frame.stale && frame.stage == Stage::Finished;
-        let is_wasted = self.frames[place].unwanted
+    pub fn mark_drawn(&mut self, id: FrameId, cost: Span) -> bool {
+        let Some(place) = self.position_of(id) else { return true };
+        let is_insurance = |frame: &&QueuedFrame<T>| frame.stale && frame.stage == FrameStage::Finished;
+        let is_wasted = self.frames[place].discarded
             || (self.frames[place].stale
                 && self.waiting().filter(is_insurance).count() >= usize::from(self.settings.insurance));
-        self.change(place, |frame| (frame.stage, frame.cost) = (Stage::Finished, cost));
+        self.change(place, |frame| (frame.stage, frame.cost) = (FrameStage::Finished, cost));
         if is_wasted {
-            self.abandon(id);
+            self.discard(id);
         }
         is_wasted
     }
 
     /// The next finished frame that the display does not hold.
-    pub fn next_finished(&self) -> Option<&Frame<T>> {
-        self.frames.iter().find(|frame| frame.waits(Stage::Finished))
+    pub fn next_finished(&self) -> Option<&QueuedFrame<T>> {
+        self.frames.iter().find(|frame| frame.waits(FrameStage::Finished))
     }
 
     /// The frame for `refresh`: the oldest finished fresh frame, else the oldest stale frame. The caller has to
     /// take it out or submit it.
-    pub fn shows(&mut self, refresh: RefreshIndex) -> Shown {
+    pub fn frame_for_refresh(&mut self, refresh: RefreshIndex) -> FrameForRefresh {
         if refresh < self.show_from || self.counts.finished == 0 {
-            return Shown::default();
+            return FrameForRefresh::default();
         }
-        let fresh = self.frames.iter().find(|frame| frame.waits(Stage::Finished) && !frame.stale);
+        let fresh = self.frames.iter().find(|frame| frame.waits(FrameStage::Finished) && !frame.stale);
         if let Some(fresh) = fresh.map(|frame| frame.id) {
             if self.counts.insured > 0 {
-                self.abandon_all(|frame| frame.ahead && frame.stale && frame.stage == Stage::Finished);
+                self.discard_where(|frame| frame.ahead && frame.stale && frame.stage == FrameStage::Finished);
             }
-            return Shown { frame: Some(fresh), stale: false };
+            return FrameForRefresh { frame: Some(fresh), stale: false };
         }
         match self.waiting().next() {
-            Some(oldest) if oldest.stage == Stage::Finished => Shown { frame: Some(oldest.id), stale: true },
-            _ => Shown::default(),
+            Some(oldest) if oldest.stage == FrameStage::Finished => {
+                FrameForRefresh { frame: Some(oldest.id), stale: true }
+            }
+            _ => FrameForRefresh::default(),
         }
     }
 
@@ -198,37 +200,39 @@ impl<T> FrameQueue<T> {
     /// Recorded frames go at once. Of frames with pixels the oldest [`AheadSettings::insurance`] stay. A stage that
     /// is at work finishes, since work in progress cannot be taken back. Frames that the display holds need a
     /// separate [`withdraw`](Self::withdraw).
-    pub fn supersede(&mut self) -> Superseded {
+    pub fn supersede(&mut self) -> SupersedeResult {
         let insurance = usize::from(self.settings.insurance);
-        let (mut result, mut kept) = (Superseded::default(), 0);
+        let (mut result, mut kept) = (SupersedeResult::default(), 0);
         for _ in 0..self.frames.len() {
             let Some(mut frame) = self.frames.pop_front() else { break };
-            let has_pixels = matches!(frame.stage, Stage::Drawing | Stage::Finished | Stage::Held);
-            let is_made_ahead = frame.ahead && !frame.unwanted;
+            let has_pixels = matches!(frame.stage, FrameStage::Drawing | FrameStage::Finished | FrameStage::Held);
+            let is_made_ahead = frame.ahead && !frame.discarded;
             let stays = !is_made_ahead
                 || match frame.stage {
-                    Stage::Recorded => false,
-                    Stage::Finished => kept < insurance,
+                    FrameStage::Recorded => false,
+                    FrameStage::Finished => kept < insurance,
                     _ => true,
                 };
             if is_made_ahead && has_pixels && kept < insurance {
                 kept += 1;
                 result.kept = Some(frame.id);
-            } else if is_made_ahead && frame.stage == Stage::Drawing && self.trigger == Trigger::Ahead {
-                frame.unwanted = true;
+            } else if is_made_ahead && frame.stage == FrameStage::Drawing && self.trigger == FrameTrigger::Ahead {
+                frame.discarded = true;
             }
-            if is_made_ahead && matches!(frame.stage, Stage::Recording | Stage::Drawing | Stage::Finished) {
+            if is_made_ahead
+                && matches!(frame.stage, FrameStage::Recording | FrameStage::Drawing | FrameStage::Finished)
+            {
                 frame.stale = true;
             }
             if stays {
                 self.frames.push_back(frame);
             } else {
                 result.discarded += 1;
-                result.wasted += u8::from(frame.stage == Stage::Finished);
+                result.wasted += u8::from(frame.stage == FrameStage::Finished);
                 self.released.push_back(frame);
             }
         }
-        self.counts = self.counted();
+        self.counts = self.recount();
         // A start delay is for motion that does not respond to input; this motion does.
         self.show_from = RefreshIndex(0);
         self.ticked = true;

@@ -39,10 +39,10 @@ use std::collections::VecDeque;
 use crate::id::FrameId;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
-pub use ahead::{Shown, Superseded};
-use counts::Counts;
-pub use display::Flight;
-pub use settings::{AheadSettings, Phase, Recorder, Trigger};
+pub use ahead::{FrameForRefresh, SupersedeResult};
+use counts::StageCounts;
+pub use display::FlightTimes;
+pub use settings::{AheadSettings, FrameTrigger, PreExecutorStage, RecorderMode};
 
 /// The most frames that can be under way ahead: more buffers than any pacing uses, plus recorded frames.
 pub const MOST_AHEAD: usize = 32;
@@ -51,7 +51,7 @@ const CAPACITY: usize = 2 * MOST_AHEAD;
 
 /// The stage of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum FrameStage {
     /// Its content is being chosen.
     Recording,
     /// Its content is chosen; it waits to be drawn.
@@ -73,7 +73,7 @@ pub enum Stage {
 
 /// One frame of an output. `T` is the caller's data for it.
 #[derive(Clone, Debug)]
-pub struct Frame<T> {
+pub struct QueuedFrame<T> {
     /// The number of the frame.
     pub id: FrameId,
     /// The refresh that the frame is for.
@@ -83,20 +83,20 @@ pub struct Frame<T> {
     /// The time that choosing and drawing took, once the frame is drawn.
     pub cost: Span,
     /// A frame between this frame and the previously submitted frame was dropped, so its damage is incomplete.
-    pub follows_gap: bool,
-    stage: Stage,
+    pub has_incomplete_damage: bool,
+    stage: FrameStage,
     /// The content was chosen ahead of its latch.
     ahead: bool,
     /// The content is outdated: it is shown only if a fresh frame would be too late.
     stale: bool,
     /// Discarded, but the renderer still owns it.
-    unwanted: bool,
-    flight: Flight,
+    discarded: bool,
+    flight: FlightTimes,
 }
 
-impl<T> Frame<T> {
+impl<T> QueuedFrame<T> {
     /// The stage of the frame.
-    pub const fn stage(&self) -> Stage {
+    pub const fn stage(&self) -> FrameStage {
         self.stage
     }
 
@@ -111,28 +111,28 @@ impl<T> Frame<T> {
     }
 
     /// When it was submitted, and its deadline.
-    pub const fn flight(&self) -> &Flight {
+    pub const fn flight(&self) -> &FlightTimes {
         &self.flight
     }
 
     /// Whether it was discarded, but the renderer or the display still owns it.
-    pub const fn is_unwanted(&self) -> bool {
-        self.unwanted
+    pub const fn is_discarded(&self) -> bool {
+        self.discarded
     }
 
     /// Whether it was made ahead, is not discarded, and is not in flight.
     const fn waits_for_refresh(&self) -> bool {
-        self.ahead && !self.unwanted && !matches!(self.stage, Stage::InFlight | Stage::Withdrawn { .. })
+        self.ahead && !self.discarded && !matches!(self.stage, FrameStage::InFlight | FrameStage::Withdrawn { .. })
     }
 
-    fn waits(&self, stage: Stage) -> bool {
-        self.stage == stage && self.ahead && !self.unwanted
+    fn waits(&self, stage: FrameStage) -> bool {
+        self.stage == stage && self.ahead && !self.discarded
     }
 }
 
 /// The operations that may start now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct May {
+pub struct QueuePermissions {
     /// How many frames the display may have at once, including the frame in flight; with 1 it gets no frame ahead.
     pub hold: usize,
     /// Whether a frame may be drawn.
@@ -141,22 +141,22 @@ pub struct May {
     pub record: bool,
 }
 
-impl May {
+impl QueuePermissions {
     /// Drawing and recording are always allowed, and the display takes no frame ahead.
-    pub const WORK: May = May { hold: 1, draw: true, record: true };
+    pub const WORK: QueuePermissions = QueuePermissions { hold: 1, draw: true, record: true };
 }
 
 /// The next operation for the caller.
 #[derive(Debug)]
-pub enum Step<T> {
+pub enum FrameOperation<T> {
     /// This frame was discarded: return its resources.
-    Release(Frame<T>),
+    Release(QueuedFrame<T>),
     /// Ask the display to withdraw this frame and all later frames. Answer with [`FrameQueue::withdrawn`].
     Withdraw(FrameId),
-    /// Give this finished frame to the display. Answer with [`FrameQueue::hold`], or [`FrameQueue::take`] if it
+    /// Give this finished frame to the display. Answer with [`FrameQueue::mark_held`], or [`FrameQueue::take`] if it
     /// refuses.
     HandOver(FrameId),
-    /// Have this frame drawn. Answer with [`FrameQueue::draw`]; without a free buffer no answer is needed.
+    /// Have this frame drawn. Answer with [`FrameQueue::mark_drawing`]; without a free buffer no answer is needed.
     Draw(FrameId),
     /// Choose the content of the next frame. Answer with [`FrameQueue::record`]. If there is no content, no answer
     /// is needed.
@@ -166,14 +166,14 @@ pub enum Step<T> {
 /// The frames of one output in the order in which their content was chosen.
 #[derive(Clone, Debug)]
 pub struct FrameQueue<T> {
-    frames: VecDeque<Frame<T>>,
-    counts: Counts,
-    released: VecDeque<Frame<T>>,
+    frames: VecDeque<QueuedFrame<T>>,
+    counts: StageCounts,
+    released: VecDeque<QueuedFrame<T>>,
     /// The display has to withdraw this frame and all later frames.
     withdraw: Option<FrameId>,
     settings: AheadSettings,
-    trigger: Trigger,
-    recorder: Recorder,
+    trigger: FrameTrigger,
+    recorder: RecorderMode,
     next: FrameId,
     /// Frames from this number on are not needed.
     end: Option<FrameId>,
@@ -183,15 +183,15 @@ pub struct FrameQueue<T> {
 
 impl<T> FrameQueue<T> {
     /// A queue without frames, and without motion that needs any.
-    pub fn new(settings: AheadSettings, trigger: Trigger) -> Self {
+    pub fn new(settings: AheadSettings, trigger: FrameTrigger) -> Self {
         FrameQueue {
             frames: VecDeque::with_capacity(CAPACITY),
-            counts: Counts::default(),
+            counts: StageCounts::default(),
             released: VecDeque::with_capacity(CAPACITY),
             withdraw: None,
             settings,
             trigger,
-            recorder: Recorder::default(),
+            recorder: RecorderMode::default(),
             next: FrameId(0),
             end: Some(FrameId(0)),
             ticked: false,
@@ -200,25 +200,25 @@ impl<T> FrameQueue<T> {
     }
 
     /// The next operation, the most urgent first. Call it until it returns `None`.
-    pub fn poll(&mut self, may: May) -> Option<Step<T>> {
-        debug_assert_eq!(self.counts, self.counted(), "the kept counts equal a recount");
+    pub fn poll(&mut self, may: QueuePermissions) -> Option<FrameOperation<T>> {
+        debug_assert_eq!(self.counts, self.recount(), "the kept counts equal a recount");
         if let Some(frame) = self.released.pop_front() {
-            return Some(Step::Release(frame));
+            return Some(FrameOperation::Release(frame));
         }
         if let Some(first) = self.withdraw.take() {
-            return Some(Step::Withdraw(first));
+            return Some(FrameOperation::Withdraw(first));
         }
         if let Some(id) = self.next_to_hold(may.hold) {
-            return Some(Step::HandOver(id));
+            return Some(FrameOperation::HandOver(id));
         }
         if may.draw
             && let Some(id) = self.next_to_draw()
         {
-            return Some(Step::Draw(id));
+            return Some(FrameOperation::Draw(id));
         }
         let records = may.record && self.may_record();
         self.ticked = false;
-        records.then_some(Step::Record)
+        records.then_some(FrameOperation::Record)
     }
 
     /// Whether the queue has no frame at all.
@@ -227,35 +227,35 @@ impl<T> FrameQueue<T> {
     }
 
     /// The frame `id`, if it is queued.
-    pub fn get(&self, id: FrameId) -> Option<&Frame<T>> {
-        self.frames.get(self.place(id)?)
+    pub fn get(&self, id: FrameId) -> Option<&QueuedFrame<T>> {
+        self.frames.get(self.position_of(id)?)
     }
 
     /// The frame `id`, to change the caller's data.
-    pub fn get_mut(&mut self, id: FrameId) -> Option<&mut Frame<T>> {
-        let place = self.place(id)?;
+    pub fn get_mut(&mut self, id: FrameId) -> Option<&mut QueuedFrame<T>> {
+        let place = self.position_of(id)?;
         self.frames.get_mut(place)
     }
 
     /// The position of `id` in the queue. Numbers rise, so the distance to the first frame's number is an upper
     /// bound, exact unless frames in between are gone.
-    fn place(&self, id: FrameId) -> Option<usize> {
+    fn position_of(&self, id: FrameId) -> Option<usize> {
         let behind = id.0.checked_sub(self.frames.front()?.id.0)? as usize;
         (0..self.frames.len().min(behind.saturating_add(1))).rev().find(|place| self.frames[*place].id == id)
     }
 
     /// All frames, the oldest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Frame<T>> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &QueuedFrame<T>> {
         self.frames.iter()
     }
 
     /// All frames, the oldest first, to change the caller's data.
-    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Frame<T>> {
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut QueuedFrame<T>> {
         self.frames.iter_mut()
     }
 
     /// The frames at this stage, the oldest first.
-    pub fn at(&self, stage: Stage) -> impl DoubleEndedIterator<Item = &Frame<T>> {
+    pub fn at(&self, stage: FrameStage) -> impl DoubleEndedIterator<Item = &QueuedFrame<T>> {
         self.frames.iter().filter(move |frame| frame.stage == stage)
     }
 
@@ -265,7 +265,7 @@ impl<T> FrameQueue<T> {
     }
 
     /// Takes a frame number for a picture outside the queue (such as a write in place).
-    pub fn number(&mut self) -> FrameId {
+    pub fn take_frame_number(&mut self) -> FrameId {
         let id = self.next;
         self.next.0 += 1;
         id
@@ -274,7 +274,7 @@ impl<T> FrameQueue<T> {
     /// A latch chose `content` for `target`, to be submitted by `submit_by`. The frame is being drawn from now on,
     /// or needs no drawing.
     pub fn choose(&mut self, target: RefreshIndex, submit_by: Instant, content: T) -> FrameId {
-        let id = self.push(target, content, Stage::Drawing, false);
+        let id = self.push(target, content, FrameStage::Drawing, false);
         if let Some(frame) = self.frames.back_mut() {
             frame.flight.submit_by = submit_by;
         }
@@ -282,21 +282,21 @@ impl<T> FrameQueue<T> {
     }
 
     /// The frame that a latch chose and that is being drawn.
-    pub fn composing(&self) -> Option<&Frame<T>> {
-        self.at(Stage::Drawing).find(|frame| !frame.ahead && !frame.unwanted)
+    pub fn composing(&self) -> Option<&QueuedFrame<T>> {
+        self.at(FrameStage::Drawing).find(|frame| !frame.ahead && !frame.discarded)
     }
 
     /// Removes the frame from the queue, at any stage.
-    pub fn take(&mut self, id: FrameId) -> Option<Frame<T>> {
-        let place = self.place(id)?;
+    pub fn take(&mut self, id: FrameId) -> Option<QueuedFrame<T>> {
+        let place = self.position_of(id)?;
         self.remove(place)
     }
 
     /// Discards the frame. It is released with the next [`poll`](Self::poll), or when the renderer returns it.
-    pub fn abandon(&mut self, id: FrameId) {
-        let Some(place) = self.place(id) else { return };
-        if self.frames[place].stage == Stage::Drawing {
-            self.change(place, |frame| frame.unwanted = true);
+    pub fn discard(&mut self, id: FrameId) {
+        let Some(place) = self.position_of(id) else { return };
+        if self.frames[place].stage == FrameStage::Drawing {
+            self.change(place, |frame| frame.discarded = true);
         } else {
             let taken = self.remove(place);
             self.released.extend(taken);
@@ -304,7 +304,7 @@ impl<T> FrameQueue<T> {
     }
 
     /// Discards the frames that `goes` selects, unless the display has them.
-    pub fn abandon_all(&mut self, goes: impl Fn(&Frame<T>) -> bool) {
+    pub fn discard_where(&mut self, goes: impl Fn(&QueuedFrame<T>) -> bool) {
         // Usually no frame is selected, so avoid moving them.
         if !self.frames.iter().any(&goes) {
             return;
@@ -312,8 +312,8 @@ impl<T> FrameQueue<T> {
         for _ in 0..self.frames.len() {
             let Some(mut frame) = self.frames.pop_front() else { break };
             match frame.stage {
-                Stage::Drawing if goes(&frame) => frame.unwanted = true,
-                Stage::Recording | Stage::Recorded | Stage::Finished if goes(&frame) => {
+                FrameStage::Drawing if goes(&frame) => frame.discarded = true,
+                FrameStage::Recording | FrameStage::Recorded | FrameStage::Finished if goes(&frame) => {
                     self.released.push_back(frame);
                     continue;
                 }
@@ -321,23 +321,23 @@ impl<T> FrameQueue<T> {
             }
             self.frames.push_back(frame);
         }
-        self.counts = self.counted();
+        self.counts = self.recount();
     }
 
-    fn push(&mut self, target: RefreshIndex, content: T, stage: Stage, ahead: bool) -> FrameId {
+    fn push(&mut self, target: RefreshIndex, content: T, stage: FrameStage, ahead: bool) -> FrameId {
         let id = self.next;
         self.next = FrameId(id.0 + 1);
-        self.insert(Frame {
+        self.insert(QueuedFrame {
             id,
             target,
             content,
             cost: Span::ZERO,
-            follows_gap: false,
+            has_incomplete_damage: false,
             stage,
             ahead,
             stale: false,
-            unwanted: false,
-            flight: Flight::default(),
+            discarded: false,
+            flight: FlightTimes::default(),
         });
         id
     }

@@ -37,7 +37,7 @@ impl AheadSettings {
 
 /// The event that starts a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
+pub enum FrameTrigger {
     /// The refresh: at most one frame per tick.
     Refresh,
     /// The end of the previous stage, while there is room.
@@ -46,7 +46,7 @@ pub enum Trigger {
 
 /// Whether recording waits for rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recorder {
+pub enum RecorderMode {
     /// A frame is recorded only when the renderer has taken the previous frame, as on Android. Run-ahead allows
     /// that many recorded frames to wait in between.
     Coupled,
@@ -57,7 +57,7 @@ pub enum Recorder {
 
 /// The stage of the pre-executor (D-VSync 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum PreExecutorStage {
     /// There is room: frames start back to back.
     Accumulation,
     /// There is no room: each latch starts one frame.

@@ -3,60 +3,60 @@ use super::*;
 mod display;
 mod properties;
 
-type Queue = FrameQueue<()>;
+type UnitFrameQueue = FrameQueue<()>;
 
 /// Performs every operation at once, as if work took no time, and returns a list of them.
-fn run(queue: &mut Queue) -> String {
+fn run(queue: &mut UnitFrameQueue) -> String {
     let mut started = Vec::new();
-    while let Some(step) = queue.poll(May::WORK) {
+    while let Some(step) = queue.poll(QueuePermissions::WORK) {
         match step {
-            Step::Record => {
+            FrameOperation::Record => {
                 let id = record(queue);
                 started.push(format!("c{}", id.0));
-                queue.recorded(id);
+                queue.mark_recorded(id);
             }
-            Step::Draw(id) => {
+            FrameOperation::Draw(id) => {
                 started.push(format!("p{}", id.0));
-                queue.draw(id);
-                queue.drawn(id, Span::ZERO);
+                queue.mark_drawing(id);
+                queue.mark_drawn(id, Span::ZERO);
             }
-            Step::Release(_) => {}
-            Step::Withdraw(_) | Step::HandOver(_) => panic!("there is no display"),
+            FrameOperation::Release(_) => {}
+            FrameOperation::Withdraw(_) | FrameOperation::HandOver(_) => panic!("there is no display"),
         }
     }
     started.join(" ")
 }
 
-fn record(queue: &mut Queue) -> FrameId {
+fn record(queue: &mut UnitFrameQueue) -> FrameId {
     queue.record(RefreshIndex(queue.next_frame().0 + 1), ())
 }
 
-fn ahead(settings: AheadSettings) -> Queue {
-    let mut queue = Queue::new(settings, Trigger::Ahead);
+fn ahead(settings: AheadSettings) -> UnitFrameQueue {
+    let mut queue = UnitFrameQueue::new(settings, FrameTrigger::Ahead);
     queue.begin(RefreshIndex(1));
     queue
 }
 
 /// Latches `refresh`: returns its frame and removes it from the queue.
-fn latch(queue: &mut Queue, refresh: u64) -> Shown {
-    let shown = queue.shows(RefreshIndex(refresh));
+fn latch(queue: &mut UnitFrameQueue, refresh: u64) -> FrameForRefresh {
+    let shown = queue.frame_for_refresh(RefreshIndex(refresh));
     shown.frame.map(|id| queue.take(id));
     shown
 }
 
-fn is_record(step: Option<Step<()>>) -> bool {
-    matches!(step, Some(Step::Record))
+fn is_record(step: Option<FrameOperation<()>>) -> bool {
+    matches!(step, Some(FrameOperation::Record))
 }
 
 #[test]
 fn it_accumulates_until_the_slots_are_full_and_then_follows_the_display() {
     let mut queue = ahead(AheadSettings::buffers(4));
-    assert_eq!(queue.phase(), Phase::Accumulation);
+    assert_eq!(queue.phase(), PreExecutorStage::Accumulation);
     assert_eq!(run(&mut queue), "c0 p0 c1 p1 c2 p2");
-    assert_eq!(queue.phase(), Phase::Sync);
+    assert_eq!(queue.phase(), PreExecutorStage::Sync);
     assert_eq!(latch(&mut queue, 1).frame, Some(FrameId(0)));
     assert_eq!(run(&mut queue), "c3 p3");
-    assert_eq!((queue.ready(), queue.phase()), (3, Phase::Sync));
+    assert_eq!((queue.ready(), queue.phase()), (3, PreExecutorStage::Sync));
 }
 
 #[test]
@@ -69,19 +69,19 @@ fn lead_limits_before_slots_do_and_run_ahead_reaches_beyond_both() {
 #[test]
 fn a_frame_that_is_forgotten_makes_room() {
     let mut queue = ahead(AheadSettings::buffers(2).with_run_ahead(1));
-    assert!(is_record(queue.poll(May::WORK)));
+    assert!(is_record(queue.poll(QueuePermissions::WORK)));
     let first = record(&mut queue);
-    queue.recorded(first);
+    queue.mark_recorded(first);
     assert_eq!(queue.next_to_draw(), Some(first));
-    queue.abandon(first);
+    queue.discard(first);
     assert_eq!((queue.next_to_draw(), queue.depth()), (None, 0));
     assert_eq!(run(&mut queue), "c1 p1 c2");
 }
 
 #[test]
 fn the_refresh_starts_one_frame_per_tick() {
-    let mut queue = Queue::new(AheadSettings::buffers(3), Trigger::Refresh);
-    queue.set_recorder(Recorder::Coupled);
+    let mut queue = UnitFrameQueue::new(AheadSettings::buffers(3), FrameTrigger::Refresh);
+    queue.set_recorder(RecorderMode::Coupled);
     queue.begin(RefreshIndex(1));
     assert_eq!(run(&mut queue), "c0 p0");
     queue.tick();
@@ -108,13 +108,13 @@ fn after_input_the_stale_frame_is_shown_only_until_a_fresh_one_is_ready() {
     run(&mut queue);
     let superseded = queue.supersede();
     assert_eq!((superseded.kept, superseded.wasted, queue.depth()), (Some(FrameId(0)), 3, 1));
-    let released = std::iter::from_fn(|| queue.poll(May::default())).count();
+    let released = std::iter::from_fn(|| queue.poll(QueuePermissions::default())).count();
     assert_eq!(released, 3);
-    assert!(is_record(queue.poll(May::WORK)));
+    assert!(is_record(queue.poll(QueuePermissions::WORK)));
     assert_eq!(record(&mut queue), FrameId(4));
     let insured = latch(&mut queue, 1);
     assert_eq!((insured.frame, insured.stale), (Some(FrameId(0)), true));
-    queue.recorded(FrameId(4));
+    queue.mark_recorded(FrameId(4));
     run(&mut queue);
     let fresh = latch(&mut queue, 2);
     assert_eq!((fresh.frame, fresh.stale), (Some(FrameId(4)), false));
@@ -127,8 +127,10 @@ fn a_fresh_frame_in_time_discards_the_insurance() {
     queue.supersede();
     run(&mut queue);
     let latched = latch(&mut queue, 1);
-    assert_eq!(latched, Shown { frame: Some(FrameId(4)), stale: false });
-    let Some(Step::Release(insurance)) = queue.poll(May::default()) else { panic!("the insurance is let go") };
+    assert_eq!(latched, FrameForRefresh { frame: Some(FrameId(4)), stale: false });
+    let Some(FrameOperation::Release(insurance)) = queue.poll(QueuePermissions::default()) else {
+        panic!("the insurance is let go")
+    };
     assert_eq!((insurance.id, insurance.is_stale()), (FrameId(0), true));
 }
 
@@ -136,12 +138,12 @@ fn a_fresh_frame_in_time_discards_the_insurance() {
 fn work_under_way_at_the_supersede_is_not_shown_as_fresh() {
     let mut queue = ahead(AheadSettings { insurance: 0, ..AheadSettings::buffers(4) });
     let first = record(&mut queue);
-    queue.recorded(first);
-    queue.draw(first);
+    queue.mark_recorded(first);
+    queue.mark_drawing(first);
     let second = record(&mut queue);
     queue.supersede();
-    queue.recorded(second);
-    assert!(queue.drawn(first, Span::ZERO), "finished for nothing");
+    queue.mark_recorded(second);
+    assert!(queue.mark_drawn(first, Span::ZERO), "finished for nothing");
     assert_eq!(latch(&mut queue, 1).frame, None);
     assert_eq!(queue.depth(), 0);
 }

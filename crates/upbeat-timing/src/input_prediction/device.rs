@@ -3,7 +3,7 @@
 //! The predictions are for clients that draw under the device. There are none while it rests, and they go no further
 //! beyond the last report than a finger hides.
 
-use super::{Linear, Predicted, Sample, Tracked};
+use super::{ErrorTracked, Linear, PositionSample, PredictedPosition};
 use crate::defaults::{DEVICE_PREDICTION, DEVICE_REACH};
 use crate::time::{Instant, Span};
 
@@ -18,8 +18,8 @@ const INTERVAL_WEIGHT: i64 = 8;
 /// The last reports of a device, and the recent errors of its predictions.
 #[derive(Clone, Debug)]
 pub struct DeviceHistory {
-    tracked: Tracked<Linear>,
-    last: Option<Sample>,
+    tracked: ErrorTracked<Linear>,
+    last: Option<PositionSample>,
     /// The average interval between two reports while it moves.
     interval: Span,
 }
@@ -27,7 +27,7 @@ pub struct DeviceHistory {
 impl Default for DeviceHistory {
     fn default() -> Self {
         DeviceHistory {
-            tracked: Tracked::new(Linear::new(), DEVICE_PREDICTION),
+            tracked: ErrorTracked::new(Linear::new(), DEVICE_PREDICTION),
             last: None,
             interval: LONGEST_SILENCE / SILENT_INTERVALS,
         }
@@ -39,7 +39,7 @@ impl DeviceHistory {
     pub const HORIZON: Span = DEVICE_PREDICTION.horizon;
 
     /// Adds a report of the device.
-    pub fn observe(&mut self, sample: Sample) {
+    pub fn observe(&mut self, sample: PositionSample) {
         if let Some(elapsed) = self.last.map(|last| sample.at - last.at).filter(|elapsed| *elapsed < LONGEST_SILENCE) {
             self.interval += (elapsed.max(Span::ZERO) - self.interval) / INTERVAL_WEIGHT;
         }
@@ -48,13 +48,13 @@ impl DeviceHistory {
     }
 
     /// The last report, if any.
-    pub const fn last(&self) -> Option<Sample> {
+    pub const fn last(&self) -> Option<PositionSample> {
         self.last
     }
 
     /// The position at `at`, as known at `now`, at most `horizon` after the last report. `None` while the device
     /// rests, with too few reports, and where predictions have lately been hardly better than the last report.
-    pub fn predict(&self, at: Instant, now: Instant, horizon: Span) -> Option<Predicted> {
+    pub fn predict(&self, at: Instant, now: Instant, horizon: Span) -> Option<PredictedPosition> {
         let last = self.last?;
         let silence = (self.interval * SILENT_INTERVALS).max(SHORTEST_SILENCE).min(LONGEST_SILENCE);
         if horizon <= Span::ZERO || now - last.at > silence {
@@ -64,7 +64,7 @@ impl DeviceHistory {
         let predicted = self.tracked.predict(at)?;
         let (x, y) = (predicted.x - last.x, predicted.y - last.y);
         let part = (DEVICE_REACH / x.hypot(y)).min(1.0);
-        Some(Predicted { x: last.x + x * part, y: last.y + y * part, ..predicted })
+        Some(PredictedPosition { x: last.x + x * part, y: last.y + y * part, ..predicted })
     }
 
     /// Starts the next gesture of the device; learned errors are kept.
@@ -84,7 +84,7 @@ mod tests {
         let (mut device, mut at) = (DeviceHistory::default(), Instant::from_nanos(1_000_000_000));
         for report in 0..reports {
             at += interval;
-            device.observe(Sample { at, x: speed * report as f64 * interval.as_millis_f64(), y: 7.0 });
+            device.observe(PositionSample { at, x: speed * report as f64 * interval.as_millis_f64(), y: 7.0 });
         }
         (device, at)
     }
@@ -118,7 +118,11 @@ mod tests {
         let start = Instant::from_nanos(1_000_000_000);
         let shaky = |report: u64| 4.0 * report as f64 + 2.0 * (report as f64).sin();
         for report in 0..60 {
-            device.observe(Sample { at: start + Span::from_millis(8) * report as i64, x: shaky(report), y: 0.0 });
+            device.observe(PositionSample {
+                at: start + Span::from_millis(8) * report as i64,
+                x: shaky(report),
+                y: 0.0,
+            });
         }
         let at = start + Span::from_millis(8 * 59);
         let before = device.predict(at + Span::from_millis(16), at, DeviceHistory::HORIZON).unwrap();
@@ -127,7 +131,7 @@ mod tests {
         let again = at + Span::from_seconds(1);
         for report in 0..6 {
             let now = again + Span::from_millis(8) * report;
-            device.observe(Sample { at: now, x: 4.0 * report as f64, y: 0.0 });
+            device.observe(PositionSample { at: now, x: 4.0 * report as f64, y: 0.0 });
             let said = device.predict(now + Span::from_millis(16), now, DeviceHistory::HORIZON);
             assert_eq!(said.is_some(), report == 5);
             assert!(said.is_none_or(|said| said.error_x > 1.0));

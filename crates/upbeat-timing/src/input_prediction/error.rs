@@ -1,6 +1,6 @@
 //! Learns the error of predictions while they are made, and refuses a prediction when its error is too large.
 
-use super::{Predicted, Predictor, Sample};
+use super::{PositionSample, PredictedPosition, Predictor};
 use crate::defaults::{PREDICTION, PREDICTION_UNDOUBTED};
 use crate::fixed_queue::FixedQueue;
 pub use crate::settings::PredictionLimits;
@@ -23,29 +23,29 @@ impl Default for PredictionLimits {
 
 /// A prediction to compare with later samples, and the position when it was made.
 #[derive(Clone, Copy, Debug, Default)]
-struct Probe {
-    predicted: Sample,
+struct PredictionProbe {
+    predicted: PositionSample,
     held: (f64, f64),
 }
 
 /// A predictor that knows its recent error, and refuses a prediction where the last position has been better.
 #[derive(Clone, Debug)]
-pub struct Tracked<P> {
+pub struct ErrorTracked<P> {
     predictor: P,
     limits: PredictionLimits,
-    probes: FixedQueue<Probe, MOST_PROBES>,
+    probes: FixedQueue<PredictionProbe, MOST_PROBES>,
     /// Mean square of the error over [`PROBE_HORIZON`] in x and in y.
     mean_squares: (f64, f64),
     /// The same for holding the last position: no prediction.
     held_square: f64,
-    last: Option<Sample>,
+    last: Option<PositionSample>,
     samples: u32,
 }
 
-impl<P: Predictor> Tracked<P> {
+impl<P: Predictor> ErrorTracked<P> {
     /// Wraps `predictor`, which may go as far as `limits`.
     pub fn new(predictor: P, limits: PredictionLimits) -> Self {
-        Tracked {
+        ErrorTracked {
             predictor,
             limits,
             probes: FixedQueue::new(),
@@ -57,7 +57,7 @@ impl<P: Predictor> Tracked<P> {
     }
 
     /// The next sample of the gesture.
-    pub fn observe(&mut self, sample: Sample) {
+    pub fn observe(&mut self, sample: PositionSample) {
         self.compare(sample);
         self.predictor.observe(sample);
         self.samples = self.samples.saturating_add(1);
@@ -68,13 +68,15 @@ impl<P: Predictor> Tracked<P> {
         let at = sample.at + PROBE_HORIZON;
         if let Some((x, y)) = self.predictor.position(at) {
             // A full queue means a device faster than 1 kHz: a missing probe does no harm.
-            let _ = self.probes.push(Probe { predicted: Sample { at, x, y }, held: (sample.x, sample.y) });
+            let _ = self
+                .probes
+                .push(PredictionProbe { predicted: PositionSample { at, x, y }, held: (sample.x, sample.y) });
         }
     }
 
     /// The position of the gesture at `at`. `None` with too few samples, or when holding the last position has
     /// lately been more accurate (two fingers reported as one, a device that jumps).
-    pub fn predict(&self, at: Instant) -> Option<Predicted> {
+    pub fn predict(&self, at: Instant) -> Option<PredictedPosition> {
         if self.is_worse_than_none() {
             return None;
         }
@@ -83,7 +85,7 @@ impl<P: Predictor> Tracked<P> {
         let (x, y) = self.predictor.position(last.at + horizon)?;
         let growth = growth(horizon);
         let (error_x, error_y) = (self.mean_squares.0.sqrt() * growth, self.mean_squares.1.sqrt() * growth);
-        Some(Predicted { x, y, error: self.mean_square().sqrt() * growth, error_x, error_y })
+        Some(PredictedPosition { x, y, error: self.mean_square().sqrt() * growth, error_x, error_y })
     }
 
     /// Starts a new gesture. The learned error stays, since it belongs to the device and the hand.
@@ -113,7 +115,7 @@ impl<P: Predictor> Tracked<P> {
     }
 
     /// Compares the due probes with the path between the last two samples.
-    fn compare(&mut self, sample: Sample) {
+    fn compare(&mut self, sample: PositionSample) {
         let Some(last) = self.last else { return };
         while let Some(probe) = self.probes.get(0).copied().filter(|probe| probe.predicted.at <= sample.at) {
             self.probes.pop();
@@ -144,22 +146,22 @@ mod tests {
     use super::super::Linear;
     use super::*;
 
-    fn drive(tracked: &mut Tracked<Linear>, count: u64, path: impl Fn(u64) -> f64) -> Instant {
+    fn drive(tracked: &mut ErrorTracked<Linear>, count: u64, path: impl Fn(u64) -> f64) -> Instant {
         let mut at = Instant::ZERO;
         for index in 0..count {
             at = Instant::from_nanos(1_000_000_000 + index * 8_000_000);
-            tracked.observe(Sample { at, x: path(index), y: 0.0 });
+            tracked.observe(PositionSample { at, x: path(index), y: 0.0 });
         }
         at
     }
 
     #[test]
     fn a_steady_hand_is_predicted_with_a_small_error_and_a_shaky_one_with_a_large() {
-        let mut steady = Tracked::new(Linear::new(), PredictionLimits::default());
+        let mut steady = ErrorTracked::new(Linear::new(), PredictionLimits::default());
         let at = drive(&mut steady, 60, |index| 5.0 * index as f64) + Span::from_millis(16);
         let calm = steady.predict(at).unwrap();
         assert!((calm.x - 305.0).abs() < 1e-6 && calm.error < 1e-3, "{calm:?}");
-        let mut shaky = Tracked::new(Linear::new(), PredictionLimits::default());
+        let mut shaky = ErrorTracked::new(Linear::new(), PredictionLimits::default());
         let at =
             drive(&mut shaky, 60, |index| 12.0 * index as f64 + 15.0 * (index as f64).sin()) + Span::from_millis(16);
         assert!(shaky.predict(at).unwrap().error > 3.0);
@@ -168,11 +170,11 @@ mod tests {
     #[test]
     fn the_horizon_is_limited_by_time_and_by_error() {
         let limits = PredictionLimits { horizon: Span::from_millis(32), error: 2.0, samples: 3, worth: 1.0 };
-        let mut tracked = Tracked::new(Linear::new(), limits);
+        let mut tracked = ErrorTracked::new(Linear::new(), limits);
         let at = drive(&mut tracked, 40, |index| 8.0 * index as f64);
         let far = tracked.predict(at + Span::from_seconds(1)).unwrap();
         assert!((far.x - (39.0 * 8.0 + 32.0)).abs() < 1e-6, "{far:?}");
-        let mut shaky = Tracked::new(Linear::new(), limits);
+        let mut shaky = ErrorTracked::new(Linear::new(), limits);
         let at = drive(&mut shaky, 60, |index| 15.0 * index as f64 + 20.0 * (index as f64).sin());
         assert!(shaky.predict(at + Span::from_seconds(1)).unwrap().error < 2.01);
     }
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn where_predictions_are_worse_than_none_there_is_none() {
         // Two fingers reported as one: the position jumps between them.
-        let mut tracked = Tracked::new(Linear::new(), PredictionLimits::default());
+        let mut tracked = ErrorTracked::new(Linear::new(), PredictionLimits::default());
         let at = drive(&mut tracked, 60, |index| if index % 3 == 0 { 0.0 } else { 80.0 });
         assert_eq!(tracked.predict(at + Span::from_millis(16)), None);
         // A single finger again: predictions are trusted again.
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn two_samples_are_too_few() {
-        let mut tracked = Tracked::new(Linear::new(), PredictionLimits::default());
+        let mut tracked = ErrorTracked::new(Linear::new(), PredictionLimits::default());
         let at = drive(&mut tracked, 2, |index| index as f64);
         assert_eq!(tracked.predict(at), None);
         tracked.reset();

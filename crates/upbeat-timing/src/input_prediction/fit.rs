@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Predictor, Sample};
+use super::{PositionSample, Predictor};
 use crate::defaults::{ACCELERATION_HORIZON, LINEAR_WINDOW, QUADRATIC_WINDOW};
 use crate::time::{Instant, Span};
 
@@ -13,26 +13,26 @@ const RESTING: Span = Span::from_millis(40);
 
 /// The last samples within a window of time, oldest first.
 #[derive(Clone, Debug)]
-struct History {
-    samples: [Sample; MOST_SAMPLES],
+struct SampleHistory {
+    samples: [PositionSample; MOST_SAMPLES],
     len: usize,
     window: Span,
 }
 
-impl History {
+impl SampleHistory {
     const fn new(window: Span) -> Self {
-        const NONE: Sample = Sample { at: Instant::ZERO, x: 0.0, y: 0.0 };
-        History { samples: [NONE; MOST_SAMPLES], len: 0, window }
+        const NONE: PositionSample = PositionSample { at: Instant::ZERO, x: 0.0, y: 0.0 };
+        SampleHistory { samples: [NONE; MOST_SAMPLES], len: 0, window }
     }
 
-    fn push(&mut self, sample: Sample) {
+    fn push(&mut self, sample: PositionSample) {
         if self.last().is_some_and(|last| sample.at <= last.at) {
             self.len -= 1;
         }
         if self.last().is_some_and(|last| sample.at - last.at > RESTING) {
             // Moving again after a rest: older positions mean nothing.
             let last = self.samples[self.len - 1];
-            self.samples[0] = Sample { at: sample.at - RESTING / 4, ..last };
+            self.samples[0] = PositionSample { at: sample.at - RESTING / 4, ..last };
             self.len = 1;
         }
         let oldest = sample.at - self.window;
@@ -44,13 +44,13 @@ impl History {
         self.len += 1;
     }
 
-    fn last(&self) -> Option<Sample> {
+    fn last(&self) -> Option<PositionSample> {
         self.samples[..self.len].last().copied()
     }
 
     /// Sums of powers of time (seconds before the last sample, so negative) and of their products with positions.
-    fn moments(&self, origin: Sample) -> Moments {
-        let mut sums = Moments { count: self.len as f64, ..Moments::default() };
+    fn moments(&self, origin: PositionSample) -> PowerSums {
+        let mut sums = PowerSums { count: self.len as f64, ..PowerSums::default() };
         for sample in &self.samples[..self.len] {
             let t = (sample.at - origin.at).as_seconds_f64();
             let (x, y) = (sample.x - origin.x, sample.y - origin.y);
@@ -67,7 +67,7 @@ impl History {
 
 /// Sums over samples of powers of time, and of their products with positions.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Moments {
+pub struct PowerSums {
     count: f64,
     t1: f64,
     t2: f64,
@@ -77,7 +77,7 @@ pub struct Moments {
     y: [f64; 3],
 }
 
-impl Moments {
+impl PowerSums {
     /// The slope of the line through the points; `None` if all lie at one moment.
     fn slope(&self, axis: &[f64; 3]) -> Option<f64> {
         let determinant = self.count * self.t2 - self.t1 * self.t1;
@@ -86,7 +86,7 @@ impl Moments {
 
     /// Velocity and half the acceleration at the origin of the parabola through the points, by Cramer's rule.
     fn parabola(&self, axis: &[f64; 3]) -> Option<(f64, f64)> {
-        let Moments { count: n, t1, t2, t3, t4, .. } = *self;
+        let PowerSums { count: n, t1, t2, t3, t4, .. } = *self;
         let determinant = n * (t2 * t4 - t3 * t3) - t1 * (t1 * t4 - t3 * t2) + t2 * (t1 * t3 - t2 * t2);
         // The scale of the determinant is n · t² · t⁴: compare with that instead of zero.
         if self.count < 4.0 || determinant <= 1e-6 * n * t2 * t4 {
@@ -100,38 +100,38 @@ impl Moments {
 }
 
 /// A shape of motion that is fitted to the last samples.
-pub trait Curve: Clone + std::fmt::Debug {
+pub trait FitCurve: Clone + std::fmt::Debug {
     /// The time span that the curve is fitted to.
     const WINDOW: Span;
 
     /// How far an axis (sums of its positions with powers of time) moves within `horizon` seconds after the last sample.
-    fn advance(sums: &Moments, axis: &[f64; 3], horizon: f64) -> f64;
+    fn advance(sums: &PowerSums, axis: &[f64; 3], horizon: f64) -> f64;
 }
 
 /// A straight line (the fit of D-VSync's ZDP, in two dimensions).
 #[derive(Clone, Debug)]
-pub struct Line;
+pub struct LineCurve;
 
-impl Curve for Line {
+impl FitCurve for LineCurve {
     const WINDOW: Span = LINEAR_WINDOW;
 
-    fn advance(sums: &Moments, axis: &[f64; 3], horizon: f64) -> f64 {
+    fn advance(sums: &PowerSums, axis: &[f64; 3], horizon: f64) -> f64 {
         sums.slope(axis).unwrap_or(0.0) * horizon
     }
 }
 
 /// A parabola whose acceleration is followed for 20 ms, and then its velocity.
 #[derive(Clone, Debug)]
-pub struct Parabola;
+pub struct ParabolaCurve;
 
-impl Curve for Parabola {
+impl FitCurve for ParabolaCurve {
     const WINDOW: Span = QUADRATIC_WINDOW;
 
-    fn advance(sums: &Moments, axis: &[f64; 3], horizon: f64) -> f64 {
+    fn advance(sums: &PowerSums, axis: &[f64; 3], horizon: f64) -> f64 {
         let bent = horizon.min(ACCELERATION_HORIZON);
         match sums.parabola(axis) {
             Some((velocity, bend)) => velocity * horizon + bend * bent * (2.0 * horizon - bent),
-            None => Line::advance(sums, axis, horizon),
+            None => LineCurve::advance(sums, axis, horizon),
         }
     }
 }
@@ -139,30 +139,30 @@ impl Curve for Parabola {
 /// A curve through the last samples, continued from the newest sample.
 #[derive(Clone, Debug)]
 pub struct Fit<C> {
-    history: History,
+    history: SampleHistory,
     curve: PhantomData<C>,
 }
 
 /// A line through the last 40 ms.
-pub type Linear = Fit<Line>;
+pub type Linear = Fit<LineCurve>;
 /// A parabola through the last 70 ms.
-pub type Quadratic = Fit<Parabola>;
+pub type Quadratic = Fit<ParabolaCurve>;
 
-impl<C: Curve> Fit<C> {
+impl<C: FitCurve> Fit<C> {
     /// A predictor without samples.
     pub const fn new() -> Self {
-        Fit { history: History::new(C::WINDOW), curve: PhantomData }
+        Fit { history: SampleHistory::new(C::WINDOW), curve: PhantomData }
     }
 }
 
-impl<C: Curve> Default for Fit<C> {
+impl<C: FitCurve> Default for Fit<C> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<C: Curve> Predictor for Fit<C> {
-    fn observe(&mut self, sample: Sample) {
+impl<C: FitCurve> Predictor for Fit<C> {
+    fn observe(&mut self, sample: PositionSample) {
         self.history.push(sample);
     }
 
@@ -187,7 +187,7 @@ mod tests {
         for index in 0..20 {
             at = Instant::from_nanos(1_000_000_000 + index * 5_000_000);
             let (x, y) = position(index as f64 * 0.005);
-            predictor.observe(Sample { at, x, y });
+            predictor.observe(PositionSample { at, x, y });
         }
         at
     }
@@ -220,7 +220,7 @@ mod tests {
         let mut linear = Linear::new();
         let last = feed(&mut linear, |t| (1_000.0 * t, 0.0));
         let later = last + Span::from_millis(500);
-        linear.observe(Sample { at: later, x: 96.0, y: 0.0 });
+        linear.observe(PositionSample { at: later, x: 96.0, y: 0.0 });
         let (x, _) = linear.position(later + Span::from_millis(16)).unwrap();
         assert!((96.0..100.0).contains(&x), "{x}");
     }
@@ -229,7 +229,7 @@ mod tests {
     fn one_sample_predicts_itself() {
         let mut linear = Quadratic::new();
         assert_eq!(linear.position(Instant::ZERO), None);
-        linear.observe(Sample { at: Instant::from_nanos(5), x: 3.0, y: 4.0 });
+        linear.observe(PositionSample { at: Instant::from_nanos(5), x: 3.0, y: 4.0 });
         assert_eq!(linear.position(Instant::from_nanos(50_000_000)), Some((3.0, 4.0)));
     }
 }

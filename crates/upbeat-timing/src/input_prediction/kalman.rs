@@ -1,6 +1,6 @@
 //! A Kalman filter with constant velocity.
 
-use super::{Predictor, Sample};
+use super::{PositionSample, Predictor};
 use crate::time::{Instant, Span};
 
 /// The expected change of a hand's velocity, as a variance per second: a hand that draws goes from 0 to 1000 px/s in
@@ -17,11 +17,11 @@ const RESTING: Span = Span::from_millis(40);
 /// times.
 #[derive(Clone, Debug, Default)]
 pub struct Kalman {
-    state: Option<State>,
+    state: Option<KalmanState>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct KalmanState {
     at: Instant,
     position: [f64; 2],
     velocity: [f64; 2],
@@ -35,8 +35,8 @@ impl Kalman {
         Kalman { state: None }
     }
 
-    const fn start(sample: Sample) -> State {
-        State {
+    const fn start(sample: PositionSample) -> KalmanState {
+        KalmanState {
             at: sample.at,
             position: [sample.x, sample.y],
             velocity: [0.0; 2],
@@ -46,7 +46,7 @@ impl Kalman {
 }
 
 impl Predictor for Kalman {
-    fn observe(&mut self, sample: Sample) {
+    fn observe(&mut self, sample: PositionSample) {
         let Some(mut state) = self.state else {
             self.state = Some(Self::start(sample));
             return;
@@ -100,7 +100,7 @@ mod tests {
         for index in 0..60_u64 {
             let noise = [0.3, -0.4, 0.1, -0.2, 0.2][index as usize % 5];
             let x = 0.6 * index as f64 * 8.0 + noise;
-            kalman.observe(Sample { at: Instant::from_nanos(start + index * 8_000_000), x, y: 7.0 });
+            kalman.observe(PositionSample { at: Instant::from_nanos(start + index * 8_000_000), x, y: 7.0 });
         }
         let (x, y) = kalman.position(Instant::from_nanos(start + 59 * 8_000_000 + 16_000_000)).unwrap();
         let expected = 0.6 * (59.0 * 8.0 + 16.0);
@@ -112,10 +112,10 @@ mod tests {
         let mut kalman = Kalman::new();
         for index in 0..30_u64 {
             let at = Instant::from_nanos(index * 8_000_000);
-            kalman.observe(Sample { at, x: 8.0 * index as f64, y: 0.0 });
+            kalman.observe(PositionSample { at, x: 8.0 * index as f64, y: 0.0 });
         }
         let later = Instant::from_nanos(2_000_000_000);
-        kalman.observe(Sample { at: later, x: 232.0, y: 0.0 });
+        kalman.observe(PositionSample { at: later, x: 232.0, y: 0.0 });
         let (x, _) = kalman.position(later + Span::from_millis(50)).unwrap();
         assert!((x - 232.0).abs() < 1.0, "{x}");
     }

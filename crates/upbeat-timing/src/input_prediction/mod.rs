@@ -1,7 +1,7 @@
 //! Input prediction: where a finger, pen or pointer will be when a frame is seen.
 //!
 //! D-VSync 4.6 (IPL) and Presto 5.2.3. A frame that is drawn ahead needs the position at its target, not at its start.
-//! Each predictor fits a curve to the last samples of one gesture. [`Tracked`] adds the recent error of its
+//! Each predictor fits a curve to the last samples of one gesture. [`ErrorTracked`] adds the recent error of its
 //! predictions, and refuses a prediction when that is too large.
 //!
 //! ```text
@@ -17,8 +17,8 @@ mod kalman;
 mod pinch;
 
 pub use device::DeviceHistory;
-pub use error::{PredictionLimits, Tracked};
-pub use fit::{Curve, Fit, Line, Linear, Moments, Parabola, Quadratic};
+pub use error::{ErrorTracked, PredictionLimits};
+pub use fit::{Fit, FitCurve, LineCurve, Linear, ParabolaCurve, PowerSums, Quadratic};
 pub use kalman::Kalman;
 pub use pinch::PinchDistance;
 
@@ -26,7 +26,7 @@ use crate::time::Instant;
 
 /// A position at a time, in pixels (or the unit of the desired predictions).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample {
+pub struct PositionSample {
     /// When the device reported it.
     pub at: Instant,
     /// Horizontal position, in the caller's unit.
@@ -37,7 +37,7 @@ pub struct Sample {
 
 /// A predicted position with its expected error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Predicted {
+pub struct PredictedPosition {
     /// Horizontal position, in the samples' unit.
     pub x: f64,
     /// Vertical position, in the samples' unit.
@@ -53,7 +53,7 @@ pub struct Predicted {
 /// A curve through the last samples of one gesture. The methods never allocate.
 pub trait Predictor {
     /// Adds the next sample. A sample that is not later than the previous sample replaces it.
-    fn observe(&mut self, sample: Sample);
+    fn observe(&mut self, sample: PositionSample);
 
     /// The position at `at`, which may lie before or after the last sample; `None` without samples.
     fn position(&self, at: Instant) -> Option<(f64, f64)>;
@@ -64,10 +64,10 @@ pub trait Predictor {
 
 /// No prediction: the last position stays. The baseline of every comparison.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Hold(Option<Sample>);
+pub struct HoldLastPosition(Option<PositionSample>);
 
-impl Predictor for Hold {
-    fn observe(&mut self, sample: Sample) {
+impl Predictor for HoldLastPosition {
+    fn observe(&mut self, sample: PositionSample) {
         self.0 = Some(sample);
     }
 

@@ -1,6 +1,6 @@
 //! Predicts the distance of two fingers at a target: the zoom of a frame that is drawn ahead.
 
-use super::{Linear, Predictor, Sample};
+use super::{Linear, PositionSample, Predictor};
 use crate::time::Instant;
 
 /// D-VSync's zoom distance predictor (ZDP, 6.5): a line through the recent distances of two fingers.
@@ -20,7 +20,7 @@ impl PinchDistance {
     /// Adds the positions of both fingers at one moment, in pixels.
     pub fn observe(&mut self, at: Instant, first: (f64, f64), second: (f64, f64)) {
         let distance = (first.0 - second.0).hypot(first.1 - second.1);
-        self.line.observe(Sample { at, x: distance, y: 0.0 });
+        self.line.observe(PositionSample { at, x: distance, y: 0.0 });
     }
 
     /// The distance at `at` in pixels, at least one; `None` without samples.

@@ -15,8 +15,8 @@
 //!
 //! The caller chooses the unit of values (logical pixels, a share of 1); velocities are per second.
 
+pub mod dragged;
 pub mod easing;
-pub mod pulled;
 pub mod spring;
 
 use crate::time::{Instant, Span};
@@ -25,23 +25,23 @@ use spring::{Spring, SpringShape};
 
 /// A value and its velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample {
+pub struct MotionSample {
     /// The value, in the caller's unit.
     pub value: f64,
     /// The change of the value per second.
     pub velocity: f64,
 }
 
-impl Sample {
+impl MotionSample {
     /// A value that does not move.
     pub const fn at_rest(value: f64) -> Self {
-        Sample { value, velocity: 0.0 }
+        MotionSample { value, velocity: 0.0 }
     }
 }
 
 /// How a value moves to its goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Style {
+pub enum MotionStyle {
     /// Like a mass on a spring; the duration follows from the spring.
     Spring(SpringShape),
     /// Along a curve, in a fixed time.
@@ -56,13 +56,13 @@ pub enum Style {
 /// The motion of one value to its goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    course: Course,
-    style: Style,
+    course: MotionCourse,
+    style: MotionStyle,
     tolerance: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Course {
+enum MotionCourse {
     Spring(Spring),
     Eased(Eased),
 }
@@ -70,25 +70,29 @@ enum Course {
 impl Motion {
     /// A motion from rest at `from`, in the frame shown at `start`, to `goal`. It is settled within `tolerance`,
     /// which is more than zero: the largest step that is invisible. A curve starts at its own slope.
-    pub fn new(style: Style, start: Instant, from: f64, goal: f64, tolerance: f64) -> Self {
+    pub fn new(style: MotionStyle, start: Instant, from: f64, goal: f64, tolerance: f64) -> Self {
         let course = match style {
-            Style::Spring(shape) => Course::Spring(Spring::new(shape, start, Sample::at_rest(from), goal, tolerance)),
-            Style::Easing { duration, curve } => Course::Eased(Eased::new(duration, curve, start, from, goal, 0.0)),
+            MotionStyle::Spring(shape) => {
+                MotionCourse::Spring(Spring::new(shape, start, MotionSample::at_rest(from), goal, tolerance))
+            }
+            MotionStyle::Easing { duration, curve } => {
+                MotionCourse::Eased(Eased::new(duration, curve, start, from, goal, 0.0))
+            }
         };
         Motion { course, style, tolerance }
     }
 
     /// A motion from `from`, in the frame shown at `start`, to `goal`, that keeps the velocity. A value at rest
     /// starts as with [`new`](Self::new).
-    pub fn carry_on(style: Style, start: Instant, from: Sample, goal: f64, tolerance: f64) -> Self {
+    pub fn carry_on(style: MotionStyle, start: Instant, from: MotionSample, goal: f64, tolerance: f64) -> Self {
         if from.velocity == 0.0 {
             return Self::new(style, start, from.value, goal, tolerance);
         }
         let course = match style {
-            Style::Spring(shape) => Course::Spring(Spring::new(shape, start, from, goal, tolerance)),
-            Style::Easing { duration, curve } => {
+            MotionStyle::Spring(shape) => MotionCourse::Spring(Spring::new(shape, start, from, goal, tolerance)),
+            MotionStyle::Easing { duration, curve } => {
                 let own = curve.slope(0.0) * (goal - from.value) / duration.as_seconds_f64();
-                Course::Eased(Eased::new(duration, curve, start, from.value, goal, from.velocity - own))
+                MotionCourse::Eased(Eased::new(duration, curve, start, from.value, goal, from.velocity - own))
             }
         };
         Motion { course, style, tolerance }
@@ -100,26 +104,26 @@ impl Motion {
     }
 
     /// Value and velocity in the frame shown at `present`; before the start, those of the start.
-    pub fn at(&self, present: Instant) -> Sample {
+    pub fn at(&self, present: Instant) -> MotionSample {
         match &self.course {
-            Course::Spring(spring) => spring.at(present),
-            Course::Eased(eased) => eased.at(present),
+            MotionCourse::Spring(spring) => spring.at(present),
+            MotionCourse::Eased(eased) => eased.at(present),
         }
     }
 
     /// The value that the motion ends at.
     pub const fn goal(&self) -> f64 {
         match &self.course {
-            Course::Spring(spring) => spring.goal(),
-            Course::Eased(eased) => eased.goal,
+            MotionCourse::Spring(spring) => spring.goal(),
+            MotionCourse::Eased(eased) => eased.goal,
         }
     }
 
     /// The instant from which on the value is exactly the goal and does not move.
     pub const fn settled_by(&self) -> Instant {
         match &self.course {
-            Course::Spring(spring) => spring.settled_by(),
-            Course::Eased(eased) => eased.end,
+            MotionCourse::Spring(spring) => spring.settled_by(),
+            MotionCourse::Eased(eased) => eased.end,
         }
     }
 }
@@ -143,16 +147,16 @@ impl Eased {
         Eased { start, end: start + duration, curve, from, goal, carried }
     }
 
-    fn at(&self, present: Instant) -> Sample {
+    fn at(&self, present: Instant) -> MotionSample {
         if present >= self.end {
-            return Sample::at_rest(self.goal);
+            return MotionSample::at_rest(self.goal);
         }
         let seconds = self.end.since(self.start).as_seconds_f64();
         let share = (present.since(self.start).as_seconds_f64() / seconds).max(0.0);
         let (way, left) = (self.goal - self.from, 1.0 - share);
         let value = self.from + way * self.curve.at(share) + self.carried * seconds * share * left * left;
         let velocity = way * self.curve.slope(share) / seconds + self.carried * left * (1.0 - 3.0 * share);
-        Sample { value, velocity }
+        MotionSample { value, velocity }
     }
 }
 

@@ -12,7 +12,7 @@
 //!
 //! Since `C′ = −σC + κS` and `S′ = C − σS`, velocity needs no separate cases.
 
-use super::Sample;
+use super::MotionSample;
 use crate::time::{Instant, Span};
 
 /// Below this share of `ω`, `√|κ|` counts as zero: there the three cases agree to more digits than a pixel needs, but
@@ -120,21 +120,21 @@ pub(super) struct Spring {
 
 impl Spring {
     /// From `from`, in the frame shown at `start`, to `goal`; settled once the value stays within `tolerance` of it.
-    pub(super) fn new(shape: SpringShape, start: Instant, from: Sample, goal: f64, tolerance: f64) -> Self {
+    pub(super) fn new(shape: SpringShape, start: Instant, from: MotionSample, goal: f64, tolerance: f64) -> Self {
         let offset = from.value - goal;
         let push = from.velocity + shape.sigma() * offset;
         let seconds = settling_time(shape, offset, push, tolerance);
         Spring { shape, start, end: start + Span::from_millis_f64(seconds * 1e3), goal, offset, push }
     }
 
-    pub(super) fn at(&self, present: Instant) -> Sample {
+    pub(super) fn at(&self, present: Instant) -> MotionSample {
         if present >= self.end {
-            return Sample::at_rest(self.goal);
+            return MotionSample::at_rest(self.goal);
         }
         let t = present.since(self.start).as_seconds_f64().max(0.0);
         let (c, s) = self.shape.basis(t);
         let (sigma, kappa) = (self.shape.sigma(), self.shape.kappa());
-        Sample {
+        MotionSample {
             value: self.goal + self.offset * c + self.push * s,
             velocity: self.offset * (kappa * s - sigma * c) + self.push * (c - sigma * s),
         }

@@ -8,20 +8,20 @@ const TOLERANCE: f64 = 0.1;
 /// One refresh at 240 Hz.
 const REFRESH: Span = Span::from_micros(4_166);
 
-fn spring() -> impl Strategy<Value = Style> {
+fn spring() -> impl Strategy<Value = MotionStyle> {
     (SpringShape::SLOWEST..=SpringShape::FASTEST, SpringShape::LEAST_DAMPED..=SpringShape::MOST_DAMPED)
-        .prop_map(|(swings, damping)| Style::Spring(SpringShape::new(swings, damping).unwrap()))
+        .prop_map(|(swings, damping)| MotionStyle::Spring(SpringShape::new(swings, damping).unwrap()))
 }
 
-fn easing() -> impl Strategy<Value = Style> {
+fn easing() -> impl Strategy<Value = MotionStyle> {
     let points = (0.05..=0.95, -0.5..=1.5, 0.05..=0.95, -0.5..=1.5);
-    (points, 50..2_000_i64).prop_map(|((x1, y1, x2, y2), millis)| Style::Easing {
+    (points, 50..2_000_i64).prop_map(|((x1, y1, x2, y2), millis)| MotionStyle::Easing {
         duration: Span::from_millis(millis),
         curve: CubicBezier::new(x1, y1, x2, y2).unwrap(),
     })
 }
 
-fn style() -> impl Strategy<Value = Style> {
+fn style() -> impl Strategy<Value = MotionStyle> {
     prop_oneof![spring(), easing()]
 }
 
@@ -38,7 +38,7 @@ proptest! {
         prop_assert!((motion.at(START).value - from).abs() <= TOLERANCE);
         prop_assert_eq!(motion.at(START - REFRESH), motion.at(START));
         for late in [0, 1, 1_000_000_000] {
-            prop_assert_eq!(motion.at(motion.settled_by() + Span::from_nanos(late)), Sample::at_rest(goal));
+            prop_assert_eq!(motion.at(motion.settled_by() + Span::from_nanos(late)), MotionSample::at_rest(goal));
         }
     }
 
@@ -95,7 +95,7 @@ proptest! {
     fn a_spring_that_is_damped_enough_does_not_swing_past(
         swings in SpringShape::SLOWEST..=SpringShape::FASTEST, damping in 1.0..=SpringShape::MOST_DAMPED,
     ) {
-        let style = Style::Spring(SpringShape::new(swings, damping).unwrap());
+        let style = MotionStyle::Spring(SpringShape::new(swings, damping).unwrap());
         let motion = Motion::new(style, START, 0.0, 100.0, TOLERANCE);
         let mut before = 0.0;
         let mut at = START;
@@ -115,7 +115,7 @@ proptest! {
 
 #[test]
 fn a_spring_that_is_little_damped_swings_past() {
-    let style = Style::Spring(SpringShape::new(4.0, 0.3).unwrap());
+    let style = MotionStyle::Spring(SpringShape::new(4.0, 0.3).unwrap());
     let motion = Motion::new(style, START, 0.0, 100.0, TOLERANCE);
     let highest = (0..1_000).map(|ms| motion.at(START + Span::from_millis(ms)).value).fold(0.0, f64::max);
     // The textbook's overshoot: e^(−πζ/√(1−ζ²)) = 37.2 % for ζ = 0.3.
@@ -125,7 +125,7 @@ fn a_spring_that_is_little_damped_swings_past() {
 #[test]
 fn the_three_cases_of_damping_meet() {
     let at = |damping: f64| {
-        let style = Style::Spring(SpringShape::new(4.0, damping).unwrap());
+        let style = MotionStyle::Spring(SpringShape::new(4.0, damping).unwrap());
         Motion::new(style, START, 0.0, 1_000.0, TOLERANCE).at(START + Span::from_millis(70))
     };
     for damping in [1.0 - 1e-5, 1.0 - 1e-9, 1.0 + 1e-9, 1.0 + 1e-5] {

@@ -4,9 +4,9 @@
 //! still.
 
 use super::OutputMachine;
-use crate::frames::{AheadSettings, Flight, Frame, May, Stage, Step};
+use crate::frames::{AheadSettings, FlightTimes, FrameOperation, FrameStage, QueuePermissions, QueuedFrame};
 use crate::id::FrameId;
-use crate::record::Need;
+use crate::record::RepaintReason;
 use crate::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
 
@@ -20,7 +20,7 @@ const WAITING_ENOUGH: usize = 2;
 
 /// A frame that was finished ahead of its refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedFrame {
     /// The number of the frame.
     pub id: FrameId,
     /// The refresh that the frame was made for.
@@ -34,7 +34,7 @@ pub struct Finished {
 
 /// The limits for drawing and recording ahead, as the caller allows them now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct AheadLimits {
     /// How many frames may wait besides the frame in flight; 0 for none.
     pub ahead: u8,
     /// Frames are drawn on another thread: this many more may be recorded meanwhile.
@@ -42,28 +42,28 @@ pub struct Work {
     /// This thread has no more urgent work.
     pub free: bool,
     /// Waiting frames are always shown, and never superseded.
-    pub insists: bool,
+    pub never_supersedes: bool,
 }
 
 impl<T> OutputMachine<T> {
     /// The next finished frame that waits for its refresh, if any.
-    pub fn finished(&self) -> Option<Finished> {
+    pub fn finished(&self) -> Option<FinishedFrame> {
         let held = self.frames.next_held().map(|frame| (frame, true));
         let (frame, held) = held.or_else(|| Some((self.frames.next_finished()?, false)))?;
-        Some(Finished { id: frame.id, index: frame.target, stale: frame.is_stale(), held })
+        Some(FinishedFrame { id: frame.id, index: frame.target, stale: frame.is_stale(), held })
     }
 
     /// The refresh for which a frame is being drawn ahead, unless it is outdated or discarded.
     pub fn expected(&self) -> Option<RefreshIndex> {
-        let drawing = self.frames.at(Stage::Drawing).find(|frame| frame.is_ahead() && !frame.is_unwanted());
+        let drawing = self.frames.at(FrameStage::Drawing).find(|frame| frame.is_ahead() && !frame.is_discarded());
         drawing.filter(|frame| !frame.is_stale()).map(|frame| frame.target)
     }
 
     /// Makes the frames ahead outdated. One stale frame stays in case a fresh frame is late.
     pub fn supersede(&mut self) {
-        self.calm.disturb();
-        if !self.insists {
-            self.withdraws = true;
+        self.idle_predictor.mark_unforeseen();
+        if !self.never_supersedes {
+            self.withdraw_scheduled = true;
             self.frames.supersede();
         }
     }
@@ -71,7 +71,7 @@ impl<T> OutputMachine<T> {
     /// Discards the frames ahead, unless the display holds them, because fresh content takes their refreshes or the
     /// refreshes will not happen.
     pub fn drop_ahead(&mut self) {
-        self.frames.abandon_all(Frame::is_ahead);
+        self.frames.discard_where(QueuedFrame::is_ahead);
     }
 
     /// Withdraws all frames that the display holds, because their refreshes do not exist any more.
@@ -80,8 +80,8 @@ impl<T> OutputMachine<T> {
     }
 
     /// The next frame operation, the most urgent first.
-    pub fn poll_frame(&mut self, work: Work, now: Instant) -> Option<Step<T>> {
-        if std::mem::take(&mut self.withdraws) {
+    pub fn poll_frame(&mut self, work: AheadLimits, now: Instant) -> Option<FrameOperation<T>> {
+        if std::mem::take(&mut self.withdraw_scheduled) {
             self.withdraw_unwanted(now);
         }
         self.drop_late(now);
@@ -90,22 +90,22 @@ impl<T> OutputMachine<T> {
         }
         let free = work.free && self.is_free_to_render(work, now);
         let record = free && self.next_record(work, now).is_some();
-        self.frames.poll(May { hold: self.most_held(), draw: free, record })
+        self.frames.poll(QueuePermissions { hold: self.most_held(), draw: free, record })
     }
 
     /// Whether this output allows rendering ahead: only our own animation needs frames.
-    pub fn is_free_to_render(&self, work: Work, now: Instant) -> bool {
+    pub fn is_free_to_render(&self, work: AheadLimits, now: Instant) -> bool {
         work.ahead > 0
             && self.powered
-            && self.calm.is_for_rendering()
-            && self.need == Some(Need::Animation)
+            && self.idle_predictor.allows_rendering_ahead()
+            && self.repaint_reason == Some(RepaintReason::Animation)
             && self.vsync.is_trusted(now)
             && (work.run_ahead.is_some() || self.may_render_ahead(now, self.frames.ready(), work.ahead.into()))
     }
 
     /// The finished frame that the latch for `index` at `now` shows instead of composing anew. If there is none,
     /// fresh content takes the refreshes of the frames ahead, so these are discarded.
-    pub fn take_finished(&mut self, index: RefreshIndex, now: Instant) -> Option<Finished> {
+    pub fn take_finished(&mut self, index: RefreshIndex, now: Instant) -> Option<FinishedFrame> {
         self.drop_late(now);
         let finished = self.finished().filter(|finished| finished.held || self.shows_finished(index, now));
         if finished.is_none() {
@@ -117,14 +117,14 @@ impl<T> OutputMachine<T> {
     /// Discards the latched frame that is being drawn. Its refresh is spent.
     pub fn drop_composing(&mut self) {
         if let Some((id, index)) = self.frames.composing().map(|frame| (frame.id, frame.target)) {
-            self.frames.abandon(id);
-            self.spend(index);
+            self.frames.discard(id);
+            self.mark_spent(index);
         }
     }
 
     /// The refresh that has no frame yet and can still get one, if there is room for another frame.
-    fn next_record(&self, work: Work, now: Instant) -> Option<RefreshIndex> {
-        let next = self.last_framed().next();
+    fn next_record(&self, work: AheadLimits, now: Instant) -> Option<RefreshIndex> {
+        let next = self.last_refresh_with_frame().next();
         if self.frames.depth() > 0 {
             // A recorded frame that waits for a buffer makes the next one wait as well.
             return self.frames.next_to_draw().is_none().then_some(next);
@@ -144,14 +144,14 @@ impl<T> OutputMachine<T> {
         self.is_busy().then_some(first)
     }
 
-    /// The target of the next frame ahead, for [`Step::Record`].
-    pub fn record_target(&mut self, work: Work, now: Instant) -> Option<Target> {
+    /// The target of the next frame ahead, for [`FrameOperation::Record`].
+    pub fn record_target(&mut self, work: AheadLimits, now: Instant) -> Option<Target> {
         let index = self.next_record(work, now)?;
         if self.frames.depth() == 0 {
             let slots = AheadSettings::buffers(work.ahead.saturating_add(1));
             self.frames.set_settings(slots.with_run_ahead(work.run_ahead.unwrap_or(0)));
             self.frames.begin(index);
-            self.insists = work.insists;
+            self.never_supersedes = work.never_supersedes;
         }
         Some(self.target(index))
     }
@@ -159,14 +159,14 @@ impl<T> OutputMachine<T> {
     /// Content was chosen ahead for `index`.
     pub fn record(&mut self, index: RefreshIndex, content: T) -> FrameId {
         let id = self.frames.record(index, content);
-        self.frames.recorded(id);
+        self.frames.mark_recorded(id);
         id
     }
 
     /// The last refresh that has a frame.
-    pub fn last_framed(&self) -> RefreshIndex {
-        let empty = self.numbers.empty.unwrap_or_default();
-        self.frames.last_framed().unwrap_or_default().max(self.latched()).max(empty)
+    pub fn last_refresh_with_frame(&self) -> RefreshIndex {
+        let empty = self.refresh_numbers.empty.unwrap_or_default();
+        self.frames.last_refresh_with_frame().unwrap_or_default().max(self.latched()).max(empty)
     }
 
     /// Whether a frame for `index` that is begun now will probably be drawn in time.
@@ -175,14 +175,14 @@ impl<T> OutputMachine<T> {
     }
 
     /// Another thread took this long to draw a frame.
-    pub fn drawn_elsewhere(&mut self, took: Span) {
+    pub fn observe_draw_time(&mut self, took: Span) {
         let usual = if self.draw_time > Span::ZERO { self.draw_time } else { took };
         self.draw_time = took.min(usual * LONGEST).max(usual - (usual - took) / FORGETS);
     }
 
     /// The display holds frame `id` from now on, and shows it at its refresh; the hand-over took from `begun` to `now`.
     pub fn held(&mut self, id: FrameId, begun: Instant, now: Instant) {
-        self.frames.hold(id, now);
+        self.frames.mark_held(id, now);
         self.learn_ahead(id, now - begun);
     }
 
@@ -190,13 +190,17 @@ impl<T> OutputMachine<T> {
     pub fn submitted_ahead(&mut self, id: FrameId, begun: Instant, now: Instant) {
         self.learn_ahead(id, now - begun);
         let Some(index) = self.frames.get(id).map(|frame| frame.target) else { return };
-        self.frames.fly(id, index, Flight { submitted: now, submit_by: self.submit_by(index), unfinished: None });
+        self.frames.mark_in_flight(
+            id,
+            index,
+            FlightTimes { submitted: now, submit_by: self.submit_by(index), unfinished: None },
+        );
     }
 
     /// Learns the cost of a frame ahead: another frame, composed for the next refresh, would take as long.
     fn learn_ahead(&mut self, id: FrameId, submitting: Span) {
         if let Some(cost) = self.frames.get(id).map(|frame| frame.cost) {
-            self.rendered_ahead(cost + submitting);
+            self.observe_ahead_cost(cost + submitting);
         }
     }
 
@@ -204,8 +208,12 @@ impl<T> OutputMachine<T> {
     /// late, the next refresh that is still to come.
     pub fn promote(&mut self, id: FrameId) -> Option<RefreshIndex> {
         let frame = self.frames.get(id)?;
-        let (index, submitted) = (frame.target.max(self.numbers.shown.next()), frame.flight().submitted);
-        self.frames.fly(id, index, Flight { submitted, submit_by: self.submit_by(index), unfinished: None });
+        let (index, submitted) = (frame.target.max(self.refresh_numbers.shown.next()), frame.flight().submitted);
+        self.frames.mark_in_flight(
+            id,
+            index,
+            FlightTimes { submitted, submit_by: self.submit_by(index), unfinished: None },
+        );
         Some(index)
     }
 
@@ -213,7 +221,7 @@ impl<T> OutputMachine<T> {
     /// kept if a fresh frame would be too late; one more is kept if every fresh frame would be.
     fn withdraw_unwanted(&mut self, now: Instant) {
         let next = self.frames.next_held().filter(|_| !self.is_busy());
-        let is_needed = next.is_some_and(|next| self.is_hopeless(next.target, now));
+        let is_needed = next.is_some_and(|next| self.is_fresh_frame_late(next.target, now));
         self.frames.withdraw(usize::from(is_needed) + usize::from(self.composes_slowly()));
     }
 
@@ -222,13 +230,13 @@ impl<T> OutputMachine<T> {
         let reachable = self.next_reachable(now);
         while let Some(late) = self.frames.next_finished().filter(|frame| frame.target < reachable) {
             let (id, cost) = (late.id, late.cost);
-            self.frames.abandon(id);
-            self.rendered_ahead(cost);
+            self.frames.discard(id);
+            self.observe_ahead_cost(cost);
             // The damage of the dropped frame is in no other frame.
             if let Some(next) = self.frames.next_finished().map(|frame| frame.id)
                 && let Some(next) = self.frames.get_mut(next)
             {
-                next.follows_gap = true;
+                next.has_incomplete_damage = true;
             }
         }
     }
@@ -237,9 +245,9 @@ impl<T> OutputMachine<T> {
     /// is right.
     fn drop_recorded_late(&mut self, now: Instant) {
         while self.frames.depth() == self.frames.recorded_ahead() {
-            let first = self.frames.at(Stage::Recorded).next().filter(|first| !self.is_in_time(first.target, now));
+            let first = self.frames.at(FrameStage::Recorded).next().filter(|first| !self.is_in_time(first.target, now));
             let Some(id) = first.map(|first| first.id) else { return };
-            self.frames.abandon(id);
+            self.frames.discard(id);
         }
     }
 
@@ -255,8 +263,9 @@ impl<T> OutputMachine<T> {
     /// Whether the finished frame for `index` is shown, decided at `now`. A stale frame is shown only if composing
     /// anew would be too late.
     pub fn shows_finished(&self, index: RefreshIndex, now: Instant) -> bool {
-        self.finished()
-            .is_some_and(|finished| finished.index == index && (!finished.stale || self.is_hopeless(index, now)))
+        self.finished().is_some_and(|finished| {
+            finished.index == index && (!finished.stale || self.is_fresh_frame_late(index, now))
+        })
     }
 
     /// Whether composing usually takes longer than the time from a refresh to the deadline of the next.
@@ -265,7 +274,7 @@ impl<T> OutputMachine<T> {
     }
 
     /// Whether a frame composed from `now` on, or from its latch on, is most likely late for `index`.
-    pub fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
+    pub fn is_fresh_frame_late(&self, index: RefreshIndex, now: Instant) -> bool {
         self.latch_at(index).max(now) + self.compose.typical() > self.submit_by(index)
     }
 
@@ -284,10 +293,10 @@ impl<T> OutputMachine<T> {
     /// it between two latches. With more frames missing they are made back to back, because they are to hide a long
     /// frame.
     pub fn may_render_ahead(&self, now: Instant, waiting: usize, most: usize) -> bool {
-        let Some((_, when)) = self.submits_finished(now).filter(|_| self.submits_late()) else { return true };
+        let Some((_, when)) = self.finished_submission(now).filter(|_| self.submits_late()) else { return true };
         let fits = now + self.compose.tail() <= when;
         match self.finished() {
-            Some(Finished { held: true, .. }) => fits || waiting + 1 < most,
+            Some(FinishedFrame { held: true, .. }) => fits || waiting + 1 < most,
             _ => fits && waiting < WAITING_ENOUGH,
         }
     }
@@ -300,8 +309,8 @@ impl<T> OutputMachine<T> {
     ///   present(k-1)              latch_at(k)  submit_by(k)  present(k)
     ///       │ ▲ composing is slow      │ ▲ it is quick  │          │
     /// ```
-    pub(super) fn submits_finished(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        let Finished { index, held, .. } = self.finished()?;
+    pub(super) fn finished_submission(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
+        let FinishedFrame { index, held, .. } = self.finished()?;
         if !held && (index < self.next_reachable(now) || !self.shows_finished(index, now)) {
             return None;
         }
@@ -312,7 +321,7 @@ impl<T> OutputMachine<T> {
 
     /// Learns how long rendering and submitting a frame ahead took: composing another frame for the next refresh
     /// would take as long.
-    pub fn rendered_ahead(&mut self, cost: Span) {
+    pub fn observe_ahead_cost(&mut self, cost: Span) {
         self.compose.observe(cost, self.vsync.interval());
     }
 }

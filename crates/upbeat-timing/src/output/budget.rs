@@ -26,7 +26,7 @@ impl<T> OutputMachine<T> {
     /// Sets whether the frame that is composed now contains an animation, because the cost of such frames is
     /// learned separately.
     pub const fn set_motion(&mut self, now: bool) {
-        self.compose.moves(now);
+        self.compose.set_motion(now);
     }
 
     /// The last useful moment of a latch for `index`: the typical cost of composing before the deadline, without
@@ -37,7 +37,7 @@ impl<T> OutputMachine<T> {
 
     /// Like [`last_latch`](Self::last_latch), for the frame that is needed now, which may only move planes. Without
     /// the margin, since that covers late wake-ups.
-    pub fn last_chance(&self, index: RefreshIndex) -> Instant {
+    pub fn last_useful_latch(&self, index: RefreshIndex) -> Instant {
         if !self.only_moves_planes() {
             return self.last_latch(index);
         }
@@ -55,7 +55,7 @@ impl<T> OutputMachine<T> {
 
     /// Whether the needed frame only moves planes and is latched later for that reason.
     fn only_moves_planes(&self) -> bool {
-        let waits_for_less = self.need.is_some() && self.due.is_none() && !self.composes;
+        let waits_for_less = self.repaint_reason.is_some() && self.due.is_none() && !self.composes;
         waits_for_less && self.latches_planes_late()
     }
 }

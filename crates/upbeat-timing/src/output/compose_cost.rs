@@ -21,16 +21,16 @@ const FIRST_TAIL: Span = Span::from_nanos(FIRST_COMPOSE.as_nanos() + COMPOSE_FLO
 /// The costs of an output's frames, from the scheduled latch to the return of submit.
 #[derive(Clone, Debug)]
 pub(super) struct ComposeCost {
-    rest: Memory,
-    motion: Memory,
-    planes: Memory,
+    rest: CostMemory,
+    motion: CostMemory,
+    planes: CostMemory,
     /// The previous frame had an animation.
     moved: bool,
     is_motion: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Memory {
+struct CostMemory {
     costs: WindowQuantile<COMPOSE_WINDOW>,
     margin: Margin,
     last: Option<(Span, Span)>,
@@ -39,9 +39,9 @@ struct Memory {
     typical: Option<Span>,
 }
 
-impl Memory {
+impl CostMemory {
     const fn new() -> Self {
-        Memory {
+        CostMemory {
             costs: WindowQuantile::new(),
             margin: Margin::new(COMPOSE_FLOOR),
             last: None,
@@ -60,13 +60,13 @@ impl Memory {
     }
 
     /// The smaller of the last two costs.
-    fn lately(&self) -> Span {
+    fn smaller_recent_cost(&self) -> Span {
         self.last.map_or(Span::ZERO, |(before, last)| before.min(last))
     }
 
     fn clipped(&self, interval: Span) -> Span {
         let half = interval / 2;
-        let lately = self.lately() + COMPOSE_FLOOR;
+        let lately = self.smaller_recent_cost() + COMPOSE_FLOOR;
         self.tail.min(if lately > half { lately.max(interval) } else { half })
     }
 }
@@ -74,9 +74,9 @@ impl Memory {
 impl ComposeCost {
     pub const fn new() -> Self {
         ComposeCost {
-            rest: Memory::new(),
-            motion: Memory::new(),
-            planes: Memory::new(),
+            rest: CostMemory::new(),
+            motion: CostMemory::new(),
+            planes: CostMemory::new(),
             moved: false,
             is_motion: false,
         }
@@ -84,7 +84,7 @@ impl ComposeCost {
 
     /// Says whether the frame that is being composed, and probably the next, has an animation. The first frame
     /// after an animation still counts, since it shows where the animation ended.
-    pub const fn moves(&mut self, now: bool) {
+    pub const fn set_motion(&mut self, now: bool) {
         self.is_motion = now || self.moved;
         self.moved = now;
     }
@@ -129,7 +129,7 @@ impl ComposeCost {
     }
 
     /// The largest budget that an earlier plan may have used, for either kind of frame.
-    pub fn most(&self, interval: Span) -> Span {
+    pub fn largest_budget(&self, interval: Span) -> Span {
         self.rest.clipped(interval).max(self.motion.clipped(interval)).max(self.typical())
     }
 
@@ -144,7 +144,7 @@ impl ComposeCost {
     }
 
     /// The memory for the current frame. Before the first animation, its cost is assumed to equal the cost at rest.
-    fn memory(&self) -> &Memory {
+    fn memory(&self) -> &CostMemory {
         if self.is_motion && self.motion.typical.is_some() { &self.motion } else { &self.rest }
     }
 }
@@ -159,7 +159,7 @@ mod tests {
 
     fn frames(cost: &mut ComposeCost, count: usize, moves: bool, each: Span) {
         for _ in 0..count {
-            cost.moves(moves);
+            cost.set_motion(moves);
             cost.observe(each, INTERVAL);
         }
     }
@@ -173,7 +173,7 @@ mod tests {
         assert!(cost.budget(INTERVAL) > DEAR);
         // The last frame of the animation costs as much.
         frames(&mut cost, 1, false, DEAR);
-        cost.moves(false);
+        cost.set_motion(false);
         assert!(cost.budget(INTERVAL) <= before, "{:?} after {before:?}", cost.budget(INTERVAL));
     }
 
@@ -221,11 +221,11 @@ mod tests {
     fn the_next_motion_has_the_time_that_the_last_one_took() {
         let mut cost = ComposeCost::new();
         frames(&mut cost, 100, false, CHEAP);
-        cost.moves(true);
+        cost.set_motion(true);
         assert!(cost.budget(INTERVAL) < DEAR, "the first animation was not expected");
         frames(&mut cost, 30, true, DEAR);
         frames(&mut cost, 500, false, CHEAP);
-        cost.moves(true);
+        cost.set_motion(true);
         assert!(cost.budget(INTERVAL) > DEAR);
     }
 }

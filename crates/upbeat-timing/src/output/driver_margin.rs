@@ -29,13 +29,13 @@ pub(super) struct DriverMargin {
     guess: Span,
     /// The last margin that was too small.
     too_small: Option<Span>,
-    quiet: u32,
+    frames_in_time: u32,
 }
 
 impl DriverMargin {
     /// A margin that starts with `guess`; zero where the display's lead is exact.
     pub const fn guessed(guess: Span) -> Self {
-        DriverMargin { now: guess, guess, too_small: None, quiet: 0 }
+        DriverMargin { now: guess, guess, too_small: None, frames_in_time: 0 }
     }
 
     /// The margin to add to the display's lead.
@@ -48,14 +48,14 @@ impl DriverMargin {
         if unexplained_miss {
             self.too_small = Some(self.now);
             self.now = (self.now + STEP).min(LIMIT);
-            self.quiet = 0;
+            self.frames_in_time = 0;
             return;
         }
-        self.quiet = self.quiet.saturating_add(1);
-        if self.quiet >= FORGIVEN_AFTER {
+        self.frames_in_time = self.frames_in_time.saturating_add(1);
+        if self.frames_in_time >= FORGIVEN_AFTER {
             self.too_small = None;
         }
-        if self.quiet.is_multiple_of(PATIENCE) {
+        if self.frames_in_time.is_multiple_of(PATIENCE) {
             let least = self.guess.min(LEAST_GUESSED).max(self.too_small.map_or(Span::ZERO, |small| small + STEP / 4));
             self.now = (self.now - self.now / 16).max(least.min(self.now));
         }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_too_small_is_not_tried_again_for_long() {
+    fn too_small_margin_is_not_tried_again_for_long() {
         let mut margin = DriverMargin::guessed(GUESS);
         frames_in_time(&mut margin, 10 * PATIENCE);
         let too_small = margin.get();

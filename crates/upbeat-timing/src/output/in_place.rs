@@ -24,7 +24,7 @@ use crate::time::{Instant, Span};
 
 /// The scan-out of one output's mode, and the cost of writing in place.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InPlace {
+pub(super) struct InPlaceTiming {
     /// How the mode is scanned; `None` if that is unknown or writing in place is off.
     scan: Option<Beam>,
     /// Times from a commit to the last written pixel.
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_where_nobody_knows_where_the_beam_is() {
+    fn no_write_while_the_beam_position_is_unknown() {
         let rect = PixelRect { x: 0, y: 600, width: 10, height: 10 };
         let mut machine = machine();
         let now = START + INTERVAL * 3 + Span::from_millis(1);
@@ -170,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_in_time_is_read_whole_and_in_the_refresh_that_was_said(
+        fn write_in_time_is_shown_whole_in_the_predicted_refresh(
             at in 48_000i64..112_000, y in 0i32..899, height in 1i32..200, took in 0i64..2_000,
         ) {
             let mut machine = machine();
@@ -188,7 +188,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_there_is_lit_when_the_beam_comes_to_it_next(at in 48_000i64..112_000, y in 0i32..900) {
+        fn content_is_lit_by_the_next_beam(at in 48_000i64..112_000, y in 0i32..900) {
             let machine = machine();
             let rect = PixelRect { x: 5, y, width: 10, height: 1 };
             let from = START + Span::from_micros(at);
@@ -199,7 +199,7 @@ mod tests {
         }
 
         #[test]
-        fn what_comes_by_a_rows_deadline_fits(at in 48_000i64..112_000, y in 0i32..900) {
+        fn content_by_its_row_deadline_fits(at in 48_000i64..112_000, y in 0i32..900) {
             let machine = machine();
             let rect = PixelRect { x: 5, y, width: 10, height: 1 };
             let now = START + Span::from_micros(at);

@@ -17,14 +17,14 @@ use super::OutputMachine;
 use crate::beam::Beam;
 use crate::target::RefreshIndex;
 use crate::time::Instant;
-use crate::vsync::Rate;
+use crate::vsync::RefreshMode;
 
 impl<T> OutputMachine<T> {
     /// When content for `index` is chosen: by the latest estimate, but not before the published deadline.
     pub fn latch_at(&self, index: RefreshIndex) -> Instant {
         match self.vsync.rate() {
-            Rate::Fixed => self.keep_published(index, self.submit_by(index) - self.compose_budget()),
-            Rate::Variable(_) => self.submit_by(index) - self.compose_typical(),
+            RefreshMode::Fixed => self.keep_published(index, self.submit_by(index) - self.compose_budget()),
+            RefreshMode::Variable(_) => self.submit_by(index) - self.compose_typical(),
         }
     }
 
@@ -32,28 +32,28 @@ impl<T> OutputMachine<T> {
     pub fn next_index(&self, now: Instant) -> RefreshIndex {
         let next = self.vsync.at_or_after(now).max(self.latched().next());
         match self.vsync.rate() {
-            Rate::Fixed => self.first_in_time(next, now),
+            RefreshMode::Fixed => self.first_in_time(next, now),
             // A late frame scans out when it is ready: it cannot miss a refresh.
-            Rate::Variable(_) => next,
+            RefreshMode::Variable(_) => next,
         }
     }
 
     /// Whether there is a grid, but its phase is not known well enough to wait for a deadline.
     pub(super) fn has_unknown_grid(&self, now: Instant) -> bool {
         match self.vsync.rate() {
-            Rate::Fixed => !self.vsync.is_trusted(now),
-            Rate::Variable(_) => false,
+            RefreshMode::Fixed => !self.vsync.is_trusted(now),
+            RefreshMode::Variable(_) => false,
         }
     }
 
     /// The refresh and the submission deadline of a frame that was chosen for `target` and is submitted now.
     /// `chosen`: its deadline as known when it was chosen.
-    pub(super) fn flies_for(&self, target: RefreshIndex, chosen: Instant) -> (RefreshIndex, Instant) {
+    pub(super) fn flight_target(&self, target: RefreshIndex, chosen: Instant) -> (RefreshIndex, Instant) {
         match self.vsync.rate() {
             // A late frame may have taken this frame's refresh meanwhile.
-            Rate::Fixed => (target.max(self.numbers.shown.next()), self.submit_by(target)),
+            RefreshMode::Fixed => (target.max(self.refresh_numbers.shown.next()), self.submit_by(target)),
             // The model already expects the following refresh.
-            Rate::Variable(_) => (target, chosen),
+            RefreshMode::Variable(_) => (target, chosen),
         }
     }
 
@@ -61,33 +61,33 @@ impl<T> OutputMachine<T> {
     pub(super) fn latches_planes_late(&self) -> bool {
         match self.vsync.rate() {
             // Not while a client draws: it may commit after that later latch was planned, and would be delayed.
-            Rate::Fixed => !self.drawn_for,
-            Rate::Variable(_) => false,
+            RefreshMode::Fixed => !self.client_draws,
+            RefreshMode::Variable(_) => false,
         }
     }
 
     /// Whether a moving cursor waits for the frame that a client draws.
     pub(super) fn holds_cursor(&self) -> bool {
         match self.vsync.rate() {
-            Rate::Fixed => false,
+            RefreshMode::Fixed => false,
             // Shown alone, it would leave the panel busy when the client's frame arrives.
-            Rate::Variable(_) => self.drawn_for,
+            RefreshMode::Variable(_) => self.client_draws,
         }
     }
 
     /// How many frames the display may have at once.
     pub(super) fn most_held(&self) -> usize {
         match self.vsync.rate() {
-            Rate::Fixed => self.pending,
-            Rate::Variable(_) => 1,
+            RefreshMode::Fixed => self.pending,
+            RefreshMode::Variable(_) => 1,
         }
     }
 
     /// How the mode is scanned, if the beam can be predicted: the time of the next scan-out must not depend on a frame.
     pub(super) fn beam(&self) -> Option<Beam> {
         match self.vsync.rate() {
-            Rate::Fixed => self.scan(),
-            Rate::Variable(_) => None,
+            RefreshMode::Fixed => self.scan(),
+            RefreshMode::Variable(_) => None,
         }
     }
 }

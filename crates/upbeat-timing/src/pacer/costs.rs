@@ -5,9 +5,9 @@ use crate::time::Span;
 
 /// A [`WindowQuantile`] that is allocated, at its full size, with the first cost.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Costs<const N: usize>(Option<Box<WindowQuantile<N>>>);
+pub(super) struct LazyCosts<const N: usize>(Option<Box<WindowQuantile<N>>>);
 
-impl<const N: usize> Costs<N> {
+impl<const N: usize> LazyCosts<N> {
     /// Forwards to [`WindowQuantile::exceeding`]; 0 without costs.
     pub fn exceeding(&self, limit: Span) -> usize {
         self.0.as_ref().map_or(0, |window| window.exceeding(limit))
@@ -19,7 +19,7 @@ impl<const N: usize> Costs<N> {
     }
 }
 
-impl<const N: usize> Estimator for Costs<N> {
+impl<const N: usize> Estimator for LazyCosts<N> {
     fn observe(&mut self, cost: Span) {
         self.0.get_or_insert_with(|| Box::new(WindowQuantile::new())).observe(cost);
     }

@@ -41,34 +41,34 @@ const LONGEST: Span = Span::from_seconds(600);
 
 /// The number of frames within a number of refreshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
+struct FrameShare {
     frames: u32,
     refreshes: u32,
 }
 
-impl Count {
+impl FrameShare {
     const fn are_few(self) -> bool {
         self.frames * ENOUGH.1 <= self.refreshes * ENOUGH.0
     }
 
     /// Whether the share of frames exceeds `before` by the gain of a successful trial.
-    const fn is_more_than(self, before: Count) -> bool {
+    const fn is_more_than(self, before: FrameShare) -> bool {
         let (now, then) = (self.frames * before.refreshes * 10, before.frames * self.refreshes * 10);
         now >= then + GAIN_TENTHS * self.refreshes * before.refreshes
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
+enum GuardPhase {
     #[default]
     Watch,
     /// `before`: the count before the trial; `change_over`: frames that do not count yet.
     Trial {
-        before: Count,
+        before: FrameShare,
         change_over: u32,
     },
     AtRefresh {
-        before: Count,
+        before: FrameShare,
         until: Instant,
     },
     Rest {
@@ -78,7 +78,7 @@ enum Phase {
 
 /// Why a client is called back at the refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Guarded {
+pub(super) enum AtRefreshReason {
     /// A trial, to see whether it then makes more frames.
     Trial,
     /// A trial has shown that it makes more frames.
@@ -87,22 +87,22 @@ pub(super) enum Guarded {
 
 /// Watches the number of frames that a client makes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Guard {
-    phase: Phase,
-    count: Count,
+pub(super) struct FrameCountGuard {
+    phase: GuardPhase,
+    count: FrameShare,
     answered: Option<Instant>,
     /// The number of successful (or failed) trials in a row.
     faster: u32,
     not_faster: u32,
 }
 
-impl Guard {
+impl FrameCountGuard {
     /// Why the client is called back at the refresh, if it is.
-    pub const fn at_refresh(&self) -> Option<Guarded> {
+    pub const fn at_refresh(&self) -> Option<AtRefreshReason> {
         match self.phase {
-            Phase::Trial { .. } => Some(Guarded::Trial),
-            Phase::AtRefresh { .. } => Some(Guarded::Faster),
-            Phase::Watch | Phase::Rest { .. } => None,
+            GuardPhase::Trial { .. } => Some(AtRefreshReason::Trial),
+            GuardPhase::AtRefresh { .. } => Some(AtRefreshReason::Faster),
+            GuardPhase::Watch | GuardPhase::Rest { .. } => None,
         }
     }
 
@@ -111,72 +111,72 @@ impl Guard {
     pub fn answered(&mut self, now: Instant, interval: Span, touched: bool) {
         let Some(before) = self.answered.replace(now) else { return };
         let gap = now - before;
-        if let Phase::Rest { until } | Phase::AtRefresh { until, .. } = self.phase
+        if let GuardPhase::Rest { until } | GuardPhase::AtRefresh { until, .. } = self.phase
             && now >= until
         {
-            return self.watch(Phase::Watch);
+            return self.watch(GuardPhase::Watch);
         }
         if gap > interval * PAUSE || touched {
             return self.start_over();
         }
         match &mut self.phase {
-            Phase::Rest { .. } => return,
-            Phase::Trial { change_over, .. } if *change_over > 0 => {
+            GuardPhase::Rest { .. } => return,
+            GuardPhase::Trial { change_over, .. } if *change_over > 0 => {
                 *change_over -= 1;
                 return;
             }
-            Phase::Trial { .. } | Phase::AtRefresh { .. } | Phase::Watch => {}
+            GuardPhase::Trial { .. } | GuardPhase::AtRefresh { .. } | GuardPhase::Watch => {}
         }
         self.count.frames += 1;
         // Rounded, because answers vary within a refresh.
         let refreshes = ((gap + interval / 2).as_nanos() / interval.as_nanos().max(1)).max(1);
         self.count.refreshes += u32::try_from(refreshes).unwrap_or(1);
-        self.judge(now, interval);
+        self.evaluate(now, interval);
     }
 
-    fn judge(&mut self, now: Instant, interval: Span) {
+    fn evaluate(&mut self, now: Instant, interval: Span) {
         let seen = interval * i64::from(self.count.refreshes);
         match self.phase {
-            Phase::Watch if seen >= WATCHED => {
+            GuardPhase::Watch if seen >= WATCHED => {
                 let few = self.count.are_few();
                 self.watch(if few {
-                    Phase::Trial { before: self.count, change_over: CHANGE_OVER }
+                    GuardPhase::Trial { before: self.count, change_over: CHANGE_OVER }
                 } else {
-                    Phase::Watch
+                    GuardPhase::Watch
                 });
             }
-            Phase::Trial { before, .. } if seen >= TRIED => {
+            GuardPhase::Trial { before, .. } if seen >= TRIED => {
                 if !self.count.is_more_than(before) {
-                    return self.give_up(now);
+                    return self.end_without_gain(now);
                 }
                 (self.faster, self.not_faster) = (self.faster + 1, 0);
-                self.watch(Phase::AtRefresh { before, until: now + doubled(HELD, self.faster) });
+                self.watch(GuardPhase::AtRefresh { before, until: now + doubled(HELD, self.faster) });
             }
-            Phase::AtRefresh { before, until } if seen >= CONFIRMED => {
+            GuardPhase::AtRefresh { before, until } if seen >= CONFIRMED => {
                 if !self.count.is_more_than(before) {
-                    return self.give_up(now);
+                    return self.end_without_gain(now);
                 }
-                self.watch(Phase::AtRefresh { before, until });
+                self.watch(GuardPhase::AtRefresh { before, until });
             }
             _ => {}
         }
     }
 
     /// The client is not faster at the refresh.
-    fn give_up(&mut self, now: Instant) {
+    fn end_without_gain(&mut self, now: Instant) {
         (self.faster, self.not_faster) = (0, self.not_faster + 1);
-        self.watch(Phase::Rest { until: now + doubled(RESTED, self.not_faster) });
+        self.watch(GuardPhase::Rest { until: now + doubled(RESTED, self.not_faster) });
     }
 
-    fn watch(&mut self, phase: Phase) {
-        (self.phase, self.count) = (phase, Count::default());
+    fn watch(&mut self, phase: GuardPhase) {
+        (self.phase, self.count) = (phase, FrameShare::default());
     }
 
     /// Discards the present count, because it means nothing.
     fn start_over(&mut self) {
-        self.count = Count::default();
-        if matches!(self.phase, Phase::Trial { .. }) {
-            self.phase = Phase::Watch;
+        self.count = FrameShare::default();
+        if matches!(self.phase, GuardPhase::Trial { .. }) {
+            self.phase = GuardPhase::Watch;
         }
     }
 }
@@ -192,15 +192,15 @@ mod tests {
 
     const INTERVAL: Span = Span::from_micros(16_667);
 
-    struct Client {
-        guard: Guard,
+    struct GuardedClient {
+        guard: FrameCountGuard,
         now: Instant,
         tries: u32,
     }
 
-    impl Client {
+    impl GuardedClient {
         fn new() -> Self {
-            Client { guard: Guard::default(), now: Instant::ZERO + Span::from_seconds(1), tries: 0 }
+            GuardedClient { guard: FrameCountGuard::default(), now: Instant::ZERO + Span::from_seconds(1), tries: 0 }
         }
 
         /// Answers callbacks for `span`. The closures give the distance of each frame in refreshes:
@@ -220,20 +220,20 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_half_of_its_frames_is_found_out_within_two_seconds_and_kept_at_the_refresh() {
-        let mut client = Client::new();
+    fn client_with_half_of_its_frames_is_kept_at_the_refresh_within_two_seconds() {
+        let mut client = GuardedClient::new();
         client.play(Span::from_millis(1_700), |_| 2, |_| 1);
-        assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
+        assert_eq!(client.guard.at_refresh(), Some(AtRefreshReason::Faster));
         client.play(Span::from_seconds(28), |_| 2, |_| 1);
-        assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
+        assert_eq!(client.guard.at_refresh(), Some(AtRefreshReason::Faster));
         client.play(Span::from_seconds(600), |_| 2, |_| 1);
         assert!(client.tries <= 6, "{} trials in ten minutes", client.tries);
     }
 
     #[test]
-    fn who_makes_all_of_them_or_nearly_is_never_tried() {
+    fn client_with_nearly_all_frames_is_never_tried() {
         for misses in [0, 20, 4] {
-            let mut client = Client::new();
+            let mut client = GuardedClient::new();
             let late = move |number: u32| if misses > 0 && number.is_multiple_of(misses) { 2 } else { 1 };
             client.play(Span::from_seconds(60), late, late);
             assert_eq!(client.tries, 0, "one late in {misses}");
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_film_is_tried_seldom_and_left_as_it_was() {
         for picture in [2, 3] {
-            let mut client = Client::new();
+            let mut client = GuardedClient::new();
             client.play(Span::from_seconds(600), |_| picture, |_| picture);
             assert!(client.tries <= 7, "{} trials in ten minutes", client.tries);
             assert_eq!(client.guard.at_refresh(), None);
@@ -251,20 +251,20 @@ mod tests {
     }
 
     #[test]
-    fn who_was_faster_by_chance_for_half_a_second_is_let_go() {
-        let mut client = Client::new();
+    fn client_that_was_faster_by_chance_leaves_the_refresh() {
+        let mut client = GuardedClient::new();
         client.play(Span::from_millis(1_100), |_| 2, |_| 1);
         client.play(Span::from_millis(600), |_| 1, |_| 1);
-        assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
+        assert_eq!(client.guard.at_refresh(), Some(AtRefreshReason::Faster));
         client.play(Span::from_seconds(7), |_| 1, |_| 2);
         assert_eq!(client.guard.at_refresh(), None);
     }
 
     #[test]
-    fn who_was_faster_is_not_kept_at_the_refresh_for_ever_while_somebody_touches_it() {
-        let mut client = Client::new();
+    fn faster_client_leaves_the_refresh_even_during_interaction() {
+        let mut client = GuardedClient::new();
         client.play(Span::from_millis(1_700), |_| 2, |_| 1);
-        assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
+        assert_eq!(client.guard.at_refresh(), Some(AtRefreshReason::Faster));
         for _ in 0..2_000 {
             client.now += INTERVAL;
             client.guard.answered(client.now, INTERVAL, true);
@@ -273,8 +273,8 @@ mod tests {
     }
 
     #[test]
-    fn who_is_touched_or_pauses_is_not_tried() {
-        let mut guard = Guard::default();
+    fn interactive_or_paused_client_is_not_tried() {
+        let mut guard = FrameCountGuard::default();
         let mut now = Instant::ZERO;
         for _ in 0..1_000 {
             now += INTERVAL * 2;

@@ -15,12 +15,12 @@ use crate::time::Instant;
 impl Pacer {
     /// Says that the next frame is expected to be written in place, from line `line` of the output on; `None`:
     /// shown as a whole picture.
-    pub const fn set_row(&mut self, line: Option<i32>) {
+    pub const fn set_in_place_row(&mut self, line: Option<i32>) {
         self.row = line;
     }
 
     /// The first line of the expected write in place, if any.
-    pub const fn row(&self) -> Option<i32> {
+    pub const fn in_place_row(&self) -> Option<i32> {
         self.row
     }
 

@@ -10,7 +10,7 @@
 //! Half of the second frames are late by design. So they affect neither the margin of first frames nor the target of
 //! the next.
 
-use super::{FIRST_FRAMES, OpenCallback, Pacer, Planned};
+use super::{FIRST_FRAMES, OpenCallback, Pacer, PlannedCallback};
 use crate::defaults::{SECOND_SHOT_WORTH, TWO_SHOT};
 use crate::estimator::Estimator;
 use crate::output::OutputMachine;
@@ -22,7 +22,7 @@ use crate::time::Instant;
 pub(super) struct SecondShot {
     /// The refresh that a first frame waits for, and when that frame was begun.
     insured: Option<(RefreshIndex, Instant)>,
-    planned: Option<Planned>,
+    planned: Option<PlannedCallback>,
 }
 
 impl SecondShot {
@@ -38,7 +38,7 @@ impl SecondShot {
     }
 
     /// Cancels a second frame.
-    pub fn forget(&mut self) {
+    pub fn cancel(&mut self) {
         *self = SecondShot::default();
     }
 }
@@ -53,7 +53,7 @@ impl Pacer {
 
     /// The client asks for a second frame for the refresh that it has committed for. If there is time, a callback
     /// is planned; returns whether it is. Called once for each first frame.
-    pub fn shoot_again<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> bool {
+    pub fn request_second_shot<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> bool {
         let Some((target, sampled)) = self.second_shot.insured.take() else { return false };
         let is_usual = self.wall.samples() >= FIRST_FRAMES && !self.second_period && self.row.is_none();
         if !is_usual || !output.vsync().rate().has_periods() || output.latched() >= target {
@@ -61,7 +61,7 @@ impl Pacer {
         }
         let ready_by = output.latch_at(target);
         let start = TWO_SHOT.second_start(&self.wall, now, ready_by, sampled, SECOND_SHOT_WORTH);
-        self.second_shot.planned = start.map(|start| Planned { target, start, packed: false });
+        self.second_shot.planned = start.map(|start| PlannedCallback { target, start, packed: false });
         if start.is_some() {
             self.callback_due(now);
         }
@@ -69,11 +69,11 @@ impl Pacer {
     }
 
     /// The planned second frame, unless its refresh was latched meanwhile or its latch moment has come.
-    pub(super) fn plan_second<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> Option<Planned> {
+    pub(super) fn plan_second<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> Option<PlannedCallback> {
         let planned = self.second_shot.planned?;
         let is_over = output.latched() >= planned.target || now >= output.latch_at(planned.target);
         if is_over {
-            self.second_shot.forget();
+            self.second_shot.cancel();
         }
         self.second_shot.planned
     }

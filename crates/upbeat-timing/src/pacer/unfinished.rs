@@ -12,7 +12,7 @@
 //! works on the next. So if each stage fits into a refresh, but not both together, a client still makes all of its
 //! frames with a second period of slack.
 
-use super::{Cost, OpenCallback, Pacer};
+use super::{AnswerCost, OpenCallback, Pacer};
 use crate::id::UpdateId;
 use crate::output::OutputMachine;
 use crate::target::RefreshIndex;
@@ -26,13 +26,13 @@ const MOST_PARTS: usize = 4;
 
 /// The updates of one frame, of different surfaces, that a GPU draws.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct UnfinishedParts {
     updates: [Option<UpdateId>; MOST_PARTS],
     /// When the last finished update was done.
     finished: Option<Instant>,
 }
 
-impl Parts {
+impl UnfinishedParts {
     /// Adds an update. It replaces an earlier update of the same surface.
     pub fn add(&mut self, update: UpdateId) {
         let same = self.updates.iter().position(|known| known.is_some_and(|known| known.surface == update.surface));
@@ -57,47 +57,47 @@ impl Parts {
 
 /// A frame that was committed and is not finished.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unfinished {
-    pub parts: Parts,
+pub(super) struct UnfinishedFrame {
+    pub parts: UnfinishedParts,
     /// The callback that the frame answers.
     pub drawing: OpenCallback,
     pub committed: Instant,
     /// The cost up to the commit.
-    pub cost: Cost,
+    pub cost: AnswerCost,
 }
 
-impl Unfinished {
+impl UnfinishedFrame {
     /// The callback, and the cost of both stages, once all parts are done. `deadline`: when they had to be done.
-    pub fn finished(self, deadline: impl Fn(OpenCallback) -> Instant) -> (OpenCallback, Cost) {
+    pub fn finished(self, deadline: impl Fn(OpenCallback) -> Instant) -> (OpenCallback, AnswerCost) {
         // A fence that had signalled before it was checked counts as finished at the commit.
         let at = self.parts.finished.map_or(self.committed, |at| at.max(self.committed));
         let gpu = at - self.committed;
-        let Cost { wall, .. } = self.cost;
-        (self.drawing, Cost { wall: wall + gpu, gpu, overshoot: at - deadline(self.drawing), ..self.cost })
+        let AnswerCost { wall, .. } = self.cost;
+        (self.drawing, AnswerCost { wall: wall + gpu, gpu, overshoot: at - deadline(self.drawing), ..self.cost })
     }
 }
 
 /// A client's unfinished frames; the oldest is forgotten first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UnfinishedFrames {
-    frames: [Option<Unfinished>; MOST],
+    frames: [Option<UnfinishedFrame>; MOST],
     next: usize,
 }
 
 impl UnfinishedFrames {
-    pub fn push(&mut self, frame: Unfinished) {
+    pub fn push(&mut self, frame: UnfinishedFrame) {
         self.frames[self.next] = Some(frame);
         self.next = (self.next + 1) % MOST;
     }
 
     /// `update` was done at `at`. Removes and returns the frame if this was its last part.
-    pub fn take(&mut self, update: UpdateId, at: Instant) -> Option<Unfinished> {
-        let is_in = |frame: &mut Unfinished| frame.parts.finish(update, at);
+    pub fn take(&mut self, update: UpdateId, at: Instant) -> Option<UnfinishedFrame> {
+        let is_in = |frame: &mut UnfinishedFrame| frame.parts.finish(update, at);
         let slot = self.frames.iter_mut().find_map(|slot| slot.as_mut().is_some_and(is_in).then_some(slot))?;
         slot.take_if(|frame| frame.parts.are_done())
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Unfinished> {
+    pub fn iter(&self) -> impl Iterator<Item = &UnfinishedFrame> {
         self.frames.iter().flatten()
     }
 
@@ -128,7 +128,11 @@ impl Pacer {
         Some(self.learn_finished(frame, output))
     }
 
-    pub(super) fn learn_finished<T>(&mut self, frame: Unfinished, output: &OutputMachine<T>) -> (RefreshIndex, Span) {
+    pub(super) fn learn_finished<T>(
+        &mut self,
+        frame: UnfinishedFrame,
+        output: &OutputMachine<T>,
+    ) -> (RefreshIndex, Span) {
         let (drawing, cost) = frame.finished(|drawing| self.deadline(drawing.target, output));
         self.learn(drawing, cost, output.vsync());
         (drawing.target, cost.wall)
@@ -141,10 +145,10 @@ mod tests {
     use crate::id::SurfaceId;
 
     #[test]
-    fn a_frame_is_finished_with_the_last_of_its_parts_and_what_a_surface_committed_before_is_not_waited_for() {
+    fn frame_is_finished_with_its_last_part_and_replaced_updates_are_not_waited_for() {
         let update = |surface, number| UpdateId { surface: SurfaceId(surface), number };
         let at = Instant::from_nanos;
-        let mut parts = Parts::default();
+        let mut parts = UnfinishedParts::default();
         [update(1, 1), update(2, 1), update(1, 2)].into_iter().for_each(|part| parts.add(part));
         assert!(!parts.finish(update(1, 1), at(9)), "it was replaced");
         assert!(parts.finish(update(2, 1), at(5)) && !parts.are_done());

@@ -15,13 +15,13 @@
 //! If costs vary so much that some frames would collide with the panel at either end of its range, such a wait helps
 //! only interactive clients. Other clients are called back right after the latch, and so make more frames.
 
-use super::{FIRST_FRAMES, Guard, OpenCallback, Pacer, Planned};
+use super::{FIRST_FRAMES, FrameCountGuard, OpenCallback, Pacer, PlannedCallback};
 use crate::defaults::CLIENT_FLOOR;
 use crate::estimator::{Estimator, MissBudget};
 use crate::output::OutputMachine;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
-use crate::vsync::{Rate, VsyncModel};
+use crate::vsync::{RefreshMode, VsyncModel};
 
 /// The quantile for the least cost: 1 % of frames take less, and wait for the panel.
 const MAY_WAIT: MissBudget = MissBudget::per_mille(990);
@@ -34,17 +34,17 @@ const WAITS_PERIODS: (i64, i64) = (3, 2);
 /// The refresh that a callback for `target` is really for, if `next` is the next reachable refresh.
 pub(super) fn furthest(target: RefreshIndex, next: RefreshIndex, vsync: &VsyncModel) -> RefreshIndex {
     match vsync.rate() {
-        Rate::Fixed => target,
+        RefreshMode::Fixed => target,
         // With variable refresh a frame cannot be for a refresh further ahead.
-        Rate::Variable(_) => target.min(next.next()),
+        RefreshMode::Variable(_) => target.min(next.next()),
     }
 }
 
 /// Whether a frame that took this long may have waited for a refresh.
 pub(super) fn outlasts_a_period(took: Span, vsync: &VsyncModel) -> bool {
     match vsync.rate() {
-        Rate::Fixed => took > vsync.interval() * WAITS_PERIODS.0 / WAITS_PERIODS.1,
-        Rate::Variable(_) => false,
+        RefreshMode::Fixed => took > vsync.interval() * WAITS_PERIODS.0 / WAITS_PERIODS.1,
+        RefreshMode::Variable(_) => false,
     }
 }
 
@@ -53,24 +53,24 @@ impl Pacer {
     /// callback must not be moved.
     pub(super) fn packed_budget(&self, now: Instant, vsync: &VsyncModel) -> Option<Span> {
         match vsync.rate() {
-            Rate::Fixed => self.budget(now),
-            Rate::Variable(panel) => self.surely(now, panel.range),
+            RefreshMode::Fixed => self.budget(now),
+            RefreshMode::Variable(panel) => self.least_cost(now, panel.range),
         }
     }
 
     /// The client answered a callback: counts it for the guard.
-    pub(super) fn watch_answer(&mut self, now: Instant, drawing: OpenCallback, vsync: &VsyncModel) {
+    pub(super) fn update_guard(&mut self, now: Instant, drawing: OpenCallback, vsync: &VsyncModel) {
         match vsync.rate() {
-            Rate::Fixed if drawing.is_second => {}
-            Rate::Fixed => self.guard.answered(now, vsync.interval(), self.is_interactive(now)),
+            RefreshMode::Fixed if drawing.is_second => {}
+            RefreshMode::Fixed => self.guard.answered(now, vsync.interval(), self.is_interactive(now)),
             // With variable refresh there are no refreshes to miss.
-            Rate::Variable(_) => self.guard = Guard::default(),
+            RefreshMode::Variable(_) => self.guard = FrameCountGuard::default(),
         }
     }
 
     /// The least cost of the client's frames, with a margin for its wake-up, on a panel of this range of intervals.
     /// `None` while too few frames are known, or if the client is to be called back at once.
-    pub(super) fn surely(&self, now: Instant, (shortest, longest): (Span, Span)) -> Option<Span> {
+    pub(super) fn least_cost(&self, now: Instant, (shortest, longest): (Span, Span)) -> Option<Span> {
         if self.wall.samples() < FIRST_FRAMES {
             return None;
         }
@@ -80,11 +80,18 @@ impl Pacer {
     }
 
     /// A callback just in time for the moment at which the panel can show its next picture.
-    pub(super) fn plan_for_panel<T>(&self, now: Instant, output: &OutputMachine<T>, range: (Span, Span)) -> Planned {
+    pub(super) fn plan_for_panel<T>(
+        &self,
+        now: Instant,
+        output: &OutputMachine<T>,
+        range: (Span, Span),
+    ) -> PlannedCallback {
         let target = self.reachable(now, output);
-        match self.surely(now, range) {
-            Some(surely) => Planned { target, start: (output.latch_at(target) - surely).max(now), packed: true },
-            None => Planned { target, start: (output.latch_at(target) - range.0).max(now), packed: false },
+        match self.least_cost(now, range) {
+            Some(surely) => {
+                PlannedCallback { target, start: (output.latch_at(target) - surely).max(now), packed: true }
+            }
+            None => PlannedCallback { target, start: (output.latch_at(target) - range.0).max(now), packed: false },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Derives the reason why a frame was late from its recorded times.
 
-use super::{ClientFrameRecord, FrameRecord, Lost, MissReason, Outcome};
+use super::{ClientFrameRecord, FrameOutcome, FrameRecord, LostReason, MissReason};
 use crate::time::{Instant, Span};
 
 /// A smaller delay of a wake-up, a callback or composing explains nothing: it is below the resolution of timers and
@@ -21,10 +21,10 @@ impl FrameRecord {
     /// ```
     pub fn diagnose(&self) -> Option<MissReason> {
         match self.outcome {
-            Outcome::Pending | Outcome::Empty => None,
-            Outcome::Lost(Lost::Superseded) => Some(MissReason::PolicyDrop),
-            Outcome::Lost(reason) => Some(MissReason::DisplayLost { reason }),
-            Outcome::Presented => {
+            FrameOutcome::Pending | FrameOutcome::Empty => None,
+            FrameOutcome::Lost(LostReason::Superseded) => Some(MissReason::PolicyDrop),
+            FrameOutcome::Lost(reason) => Some(MissReason::DisplayLost { reason }),
+            FrameOutcome::Presented => {
                 let refreshes = self.refreshes_late().filter(|late| *late > 0)?;
                 Some(self.diagnose_late(refreshes))
             }
@@ -142,7 +142,7 @@ mod tests {
             presented: Some(at(100_000)),
             compose_budget: us(1_500),
             compose_cost: us(990),
-            outcome: Outcome::Presented,
+            outcome: FrameOutcome::Presented,
             ..Default::default()
         }
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_frame_on_time_has_no_reason() {
         assert_eq!(frame().diagnose(), None);
-        assert_eq!(FrameRecord { outcome: Outcome::Pending, ..late_frame() }.diagnose(), None);
+        assert_eq!(FrameRecord { outcome: FrameOutcome::Pending, ..late_frame() }.diagnose(), None);
     }
 
     #[test]
@@ -201,9 +201,9 @@ mod tests {
 
     #[test]
     fn superseding_is_policy_and_losing_is_the_display() {
-        let lost = |reason| FrameRecord { outcome: Outcome::Lost(reason), presented: None, ..frame() }.diagnose();
-        assert_eq!(lost(Lost::Superseded), Some(MissReason::PolicyDrop));
-        assert_eq!(lost(Lost::Device), Some(MissReason::DisplayLost { reason: Lost::Device }));
+        let lost = |reason| FrameRecord { outcome: FrameOutcome::Lost(reason), presented: None, ..frame() }.diagnose();
+        assert_eq!(lost(LostReason::Superseded), Some(MissReason::PolicyDrop));
+        assert_eq!(lost(LostReason::Device), Some(MissReason::DisplayLost { reason: LostReason::Device }));
     }
 
     #[test]

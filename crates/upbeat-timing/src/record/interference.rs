@@ -56,7 +56,7 @@ impl InterferenceMeter {
     }
 
     /// A wake-up was late by this much.
-    pub fn woke(&mut self, late: Span) {
+    pub fn note_wake_delay(&mut self, late: Span) {
         self.latest_wake = self.latest_wake.max(late);
     }
 
@@ -112,10 +112,10 @@ mod tests {
     fn what_was_counted_since_the_baseline_is_the_evidence() {
         let mut meter = InterferenceMeter::default();
         let start = Instant::ZERO + Span::from_seconds(5);
-        meter.woke(Span::from_seconds(1));
+        meter.note_wake_delay(Span::from_seconds(1));
         meter.restart(start, counts(900, Some(40)));
-        meter.woke(Span::from_micros(2_300));
-        meter.woke(Span::from_micros(80));
+        meter.note_wake_delay(Span::from_micros(2_300));
+        meter.note_wake_delay(Span::from_micros(80));
         let evidence = meter.until(start + Span::from_millis(180), counts(3_000, Some(60)));
         expect!["in the 180.0 ms before this was seen a timer was up to 2.3 ms late, the compositor waited 2.1 ms for a CPU, the host took 20.0 ms"]
             .assert_eq(&evidence.to_string());

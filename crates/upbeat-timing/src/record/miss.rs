@@ -9,7 +9,7 @@ use crate::time::Span;
 /// Why a display never showed a frame that it had taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Lost {
+pub enum LostReason {
     /// A newer frame replaced it.
     Superseded,
     /// The output was switched off or unplugged.
@@ -122,7 +122,7 @@ pub enum MissReason {
     /// The display took the frame and never showed it.
     DisplayLost {
         /// Why the display lost it.
-        reason: Lost,
+        reason: LostReason,
     },
     /// The frame was dropped for a newer frame.
     PolicyDrop,
@@ -204,10 +204,10 @@ impl fmt::Display for MissReason {
                 Readable(early_by)
             ),
             MissReason::DisplayLost { reason } => f.write_str(match reason {
-                Lost::Superseded => "a newer frame took its place",
-                Lost::Gone => "the output was switched off or unplugged",
-                Lost::ModeChange => "the mode of the output changed",
-                Lost::Device => "the display dropped it",
+                LostReason::Superseded => "a newer frame took its place",
+                LostReason::Gone => "the output was switched off or unplugged",
+                LostReason::ModeChange => "the mode of the output changed",
+                LostReason::Device => "the display dropped it",
             }),
             MissReason::PolicyDrop => f.write_str("it was dropped for a newer frame"),
         }
@@ -254,7 +254,7 @@ mod tests {
             MissReason::SubmitLate { by: ms(0.3) },
             MissReason::FlipPending { frame: 41 },
             MissReason::DisplayFault { refreshes: 1, early_by: ms(0.8) },
-            MissReason::DisplayLost { reason: Lost::Device },
+            MissReason::DisplayLost { reason: LostReason::Device },
             MissReason::PolicyDrop,
         ];
         let text: String = reasons.iter().map(|reason| format!("{:?}: {reason}\n", reason.blame())).collect();

@@ -23,14 +23,15 @@ use serde::{Deserialize, Serialize};
 
 pub use diagnose::NEGLIGIBLE;
 pub use interference::{Interference, InterferenceMeter, KernelTimes};
-pub use miss::{Blame, Lost, MissReason};
+pub use miss::{Blame, LostReason, MissReason};
 pub use ring::Ring;
 pub use statistics::{
-    Cadence, Distribution, HITCH_PER_MILLE, Misses, OutputStatistics, Rate, Summary, WindowStatistics,
+    BlameCounts, DistributionSummary, EventRate, HITCH_PER_MILLE, OutputStatistics, RecentDistribution,
+    SmoothnessCounters, WindowStatistics,
 };
 
 use super::id::{ClientId, OutputId, SurfaceId, WindowId};
-use super::pacing::{Class, Pacing};
+use super::pacing::{ClientClass, Pacing};
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
@@ -40,7 +41,7 @@ pub const RECORDS_KEPT: usize = 256;
 /// Why an output composed a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Need {
+pub enum RepaintReason {
     /// A client's content changed.
     #[default]
     Content,
@@ -63,14 +64,14 @@ pub enum Need {
 /// The outcome of an output's frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum FrameOutcome {
     /// The frame is under way.
     #[default]
     Pending,
     /// The frame was shown.
     Presented,
     /// The frame will never be shown.
-    Lost(Lost),
+    Lost(LostReason),
     /// Nothing had changed, so nothing was submitted.
     Empty,
 }
@@ -89,7 +90,7 @@ pub struct FrameRecord {
     /// The distance from the previous refresh.
     pub interval: Span,
     /// Why the frame was composed.
-    pub need: Need,
+    pub need: RepaintReason,
     /// How the output was paced.
     pub pacing: Pacing,
     /// The planned time of the latch.
@@ -119,7 +120,7 @@ pub struct FrameRecord {
     /// The number of pixels that were drawn anew.
     pub damage: u64,
     /// The outcome of the frame.
-    pub outcome: Outcome,
+    pub outcome: FrameOutcome,
     /// Why the frame was not shown at its target, if it was not.
     pub miss: Option<MissReason>,
     /// Interference by the machine meanwhile, if the frame was missed.
@@ -175,7 +176,7 @@ pub struct ClientFrameRecord {
     /// CPU time of the client within `cost_wall`, where the system can tell.
     pub cost_cpu: Option<Span>,
     /// How the client uses its callbacks.
-    pub class: Class,
+    pub class: ClientClass,
     /// The pacing of the client.
     pub pacing: Pacing,
     /// The number of whole periods of slack beyond the first.

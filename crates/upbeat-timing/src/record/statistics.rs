@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::{Blame, ClientFrameRecord, FrameRecord};
 use crate::time::{Instant, NANOS_PER_SECOND, Span};
 
-/// The number of values that a [`Distribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99 based on
+/// The number of values that a [`RecentDistribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99 based on
 /// five values.
 const VALUES_KEPT: usize = 512;
 /// The same for a window, since there are many: 4 seconds.
 const WINDOW_VALUES_KEPT: usize = 256;
 
-/// The number of seconds that a [`Rate`] covers.
+/// The number of seconds that a [`EventRate`] covers.
 const RATE_SECONDS: usize = 10;
 
 /// A gap of more than this many thousandths of a period is a hitch.
@@ -20,16 +20,16 @@ pub const HITCH_PER_MILLE: i64 = 1_260;
 /// The distribution of the last `N` values, up to four seconds each. Memory grows with the values, so that rare events
 /// cost little. Adding a value moves no other value; a query sorts them.
 #[derive(Clone, Debug, Default)]
-pub struct Distribution<const N: usize = VALUES_KEPT> {
+pub struct RecentDistribution<const N: usize = VALUES_KEPT> {
     values: Vec<u32>,
     /// The index of the oldest value, once there are `N`: the next value replaces it.
     oldest: usize,
 }
 
-/// A [`Distribution`] in four numbers.
+/// A [`RecentDistribution`] in four numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Summary {
+pub struct DistributionSummary {
     /// The median: half of the values are at or below it.
     pub p50: Span,
     /// 99 of 100 values are at or below it.
@@ -40,7 +40,7 @@ pub struct Summary {
     pub samples: usize,
 }
 
-impl<const N: usize> Distribution<N> {
+impl<const N: usize> RecentDistribution<N> {
     /// Adds a value. A negative value counts as zero.
     pub fn add(&mut self, value: Span) {
         let nanos = u32::try_from(value.as_nanos().max(0)).unwrap_or(u32::MAX);
@@ -53,27 +53,27 @@ impl<const N: usize> Distribution<N> {
     }
 
     /// The summary of the remembered values; `None` without any.
-    pub fn summary(&self) -> Option<Summary> {
+    pub fn summary(&self) -> Option<DistributionSummary> {
         let mut sorted = self.values.clone();
         sorted.sort_unstable();
         let last = sorted.len().checked_sub(1)?;
         // This many (per mille) of the values lie above it.
         let quantile =
             |per_mille: usize| Span::from_nanos(i64::from(sorted[last - (sorted.len() * per_mille / 1000).min(last)]));
-        Some(Summary { p50: quantile(500), p99: quantile(10), max: quantile(0), samples: sorted.len() })
+        Some(DistributionSummary { p50: quantile(500), p99: quantile(10), max: quantile(0), samples: sorted.len() })
     }
 }
 
 /// Counts events: how many a second over the last ten seconds, and the total.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rate {
+pub struct EventRate {
     total: u64,
     since: Option<Instant>,
     second: u64,
     bins: [u64; RATE_SECONDS],
 }
 
-impl Rate {
+impl EventRate {
     /// Starts counting at `now`, unless it has started already.
     pub fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
@@ -119,17 +119,17 @@ impl Rate {
 /// the late frame at last reaches light. A hitch is a gap of more than 1.26 periods between two frames during which
 /// content was needed: an idle window does not hitch.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cadence {
+pub struct SmoothnessCounters {
     /// Frames that reached light.
-    pub frames: Rate,
+    pub frames: EventRate,
     /// Refreshes without the new content that was needed.
-    pub drops: Rate,
+    pub drops: EventRate,
     /// Gaps over 1.26 periods.
-    pub hitches: Rate,
+    pub hitches: EventRate,
     last: Option<(Instant, u64)>,
 }
 
-impl Cadence {
+impl SmoothnessCounters {
     /// New content reached light at `presented`, with the display's count at `sequence`; it was needed since the
     /// refresh counted `due`. `interval` is the period.
     pub fn presented(&mut self, due: u64, sequence: u64, presented: Instant, interval: Span) {
@@ -154,7 +154,7 @@ impl Cadence {
 /// The number of misses that each party is to blame for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Misses {
+pub struct BlameCounts {
     /// Misses blamed on the client.
     pub client: u64,
     /// Misses blamed on the compositor.
@@ -165,7 +165,7 @@ pub struct Misses {
     pub policy: u64,
 }
 
-impl Misses {
+impl BlameCounts {
     fn add(&mut self, blame: Blame) {
         match blame {
             Blame::Client => self.client += 1,
@@ -180,15 +180,15 @@ impl Misses {
 #[derive(Clone, Debug, Default)]
 pub struct OutputStatistics {
     /// Frames, drops and hitches.
-    pub cadence: Cadence,
+    pub cadence: SmoothnessCounters,
     /// The duration of composing.
-    pub compose: Distribution,
+    pub compose: RecentDistribution,
     /// The delay of the latch after `latch_at`.
-    pub wake: Distribution,
+    pub wake: RecentDistribution,
     /// The time from the latch to light.
-    pub latch_to_light: Distribution,
+    pub latch_to_light: RecentDistribution,
     /// Late frames by the party to blame.
-    pub misses: Misses,
+    pub misses: BlameCounts,
 }
 
 impl OutputStatistics {
@@ -211,19 +211,19 @@ impl OutputStatistics {
 #[derive(Clone, Debug, Default)]
 pub struct WindowStatistics {
     /// Frames, drops and hitches.
-    pub cadence: Cadence,
+    pub cadence: SmoothnessCounters,
     /// The duration of a frame, from the scheduled callback until it is ready.
-    pub cost: Distribution<WINDOW_VALUES_KEPT>,
+    pub cost: RecentDistribution<WINDOW_VALUES_KEPT>,
     /// The CPU time within that duration.
-    pub cpu: Distribution<WINDOW_VALUES_KEPT>,
+    pub cpu: RecentDistribution<WINDOW_VALUES_KEPT>,
     /// The time from the newest input that a frame can show to light.
-    pub input_to_light: Distribution<WINDOW_VALUES_KEPT>,
+    pub input_to_light: RecentDistribution<WINDOW_VALUES_KEPT>,
     /// The time from the callback to light.
-    pub callback_to_light: Distribution<WINDOW_VALUES_KEPT>,
+    pub callback_to_light: RecentDistribution<WINDOW_VALUES_KEPT>,
     /// The time from the commit to light.
-    pub commit_to_light: Distribution<WINDOW_VALUES_KEPT>,
+    pub commit_to_light: RecentDistribution<WINDOW_VALUES_KEPT>,
     /// Late frames by the party to blame.
-    pub misses: Misses,
+    pub misses: BlameCounts,
 }
 
 impl WindowStatistics {
@@ -232,7 +232,7 @@ impl WindowStatistics {
         if let Some(miss) = record.miss {
             self.misses.add(miss.blame());
         }
-        let add = |distribution: &mut Distribution<WINDOW_VALUES_KEPT>, value: Option<Span>| {
+        let add = |distribution: &mut RecentDistribution<WINDOW_VALUES_KEPT>, value: Option<Span>| {
             if let Some(value) = value {
                 distribution.add(value);
             }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn cadence(frames: &[(u64, u64)]) -> (u64, u64) {
-        let mut cadence = Cadence::default();
+        let mut cadence = SmoothnessCounters::default();
         for (due, sequence) in frames {
             cadence.presented(*due, *sequence, refresh(*sequence), PERIOD);
         }
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_rate_forgets_what_is_older_than_ten_seconds() {
-        let mut rate = Rate::default();
+        let mut rate = EventRate::default();
         let second = |seconds: i64| Instant::ZERO + Span::from_seconds(100 + seconds);
         assert_eq!(rate.per_second(second(0)), 0.0);
         rate.start(second(0));
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_summary_states_the_tail_and_not_an_average() {
-        let mut distribution = Distribution::<VALUES_KEPT>::default();
+        let mut distribution = RecentDistribution::<VALUES_KEPT>::default();
         assert_eq!(distribution.summary(), None);
         for value in 1..=100 {
             distribution.add(Span::from_micros(value));
@@ -315,14 +315,14 @@ mod tests {
 
     #[test]
     fn what_an_output_does_is_counted_by_whom_it_was_due_to() {
-        use super::super::{MissReason, Outcome};
+        use super::super::{FrameOutcome, MissReason};
         let mut statistics = OutputStatistics::default();
         let on_time = FrameRecord {
             interval: PERIOD,
             presented: Some(refresh(1)),
             sequence: Some(1),
             due_sequence: Some(1),
-            outcome: Outcome::Presented,
+            outcome: FrameOutcome::Presented,
             ..Default::default()
         };
         statistics.observe(&on_time);
@@ -334,7 +334,7 @@ mod tests {
             ..on_time
         };
         statistics.observe(&late);
-        assert_eq!(statistics.misses, Misses { compositor: 1, ..Default::default() });
+        assert_eq!(statistics.misses, BlameCounts { compositor: 1, ..Default::default() });
         assert_eq!(statistics.cadence.drops.total(), 1);
         assert_eq!(statistics.cadence.hitches.total(), 1);
         assert_eq!(statistics.latch_to_light.summary().map(|summary| summary.samples), Some(2));

@@ -7,12 +7,12 @@
 //!   terms, cover ────────────────┴─ latch(present) ─► Step: offset · goes on? · rests? · wanted · low water
 //! ```
 
-use super::Region;
-use super::course::{Course, Way};
-use super::cover::{Cover, Side};
-use super::motion::{Ranges, ViewMotion};
-use super::supply::{Lead, Supply, SupplySettings, Wanted};
-use super::terms::Terms;
+use super::DocumentRegion;
+use super::motion::{OffsetRanges, ViewMotion};
+use super::rendered_regions::{RenderedRegions, ScrollSide};
+use super::supply::{RenderLead, RenderSupply, SupplySettings, WantedRegion};
+use super::terms::ViewTerms;
+use super::view_course::{ScrollDistance, ViewCourse};
 use crate::estimator::{Estimator, WindowQuantile};
 use crate::settings::MissBudget;
 use crate::time::{Instant, Span};
@@ -28,7 +28,7 @@ const MOST_RENDER: Span = Span::from_millis(250);
 
 /// A request to move a view, from its client or from input.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Movement {
+pub enum ScrollRequest {
     /// Scroll to an offset.
     To {
         /// The offset in the document, in pixels.
@@ -48,29 +48,29 @@ pub enum Movement {
         serial: u32,
     },
     /// Fingers drag the view by this.
-    Pull(Way),
+    Drag(ScrollDistance),
     /// The fingers were lifted.
-    LetGo,
+    Release,
     /// A wheel was turned by this.
-    Turn(Way),
+    Wheel(ScrollDistance),
     /// Stop at the present offset.
     Stop,
 }
 
 /// The position of a view in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ShownAt {
+pub struct ViewPosition {
     /// Offset in the document, in pixels.
     pub offset: (f64, f64),
     /// Velocity in pixels per second.
-    pub velocity: Way,
+    pub velocity: ScrollDistance,
     /// The number of the last request that was followed.
     pub serial: u32,
 }
 
 /// The frame that is being latched.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Latch {
+pub struct ViewLatch {
     /// The moment of the latch.
     pub now: Instant,
     /// When the frame is shown.
@@ -83,9 +83,9 @@ pub struct Latch {
 
 /// A region that the client has to render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Demand {
+pub struct RenderDemand {
     /// The region of the document.
-    pub region: Region,
+    pub region: DocumentRegion,
     /// When the first missing part of it would be visible.
     pub by: Instant,
 }
@@ -94,7 +94,7 @@ pub struct Demand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LowWater {
     /// The side on which content runs out.
-    pub side: Side,
+    pub side: ScrollSide,
     /// How many rendered pixels are left.
     pub left: i64,
     /// When the content runs out.
@@ -103,21 +103,21 @@ pub struct LowWater {
 
 /// The result of a latch of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Step {
+pub struct ViewUpdate {
     /// The view's position in the latched frame.
-    pub at: ShownAt,
+    pub at: ViewPosition,
     /// The offset differs from the previous frame.
     pub moved: bool,
     /// The view is moving, so the next refresh shows another offset.
-    pub goes_on: bool,
+    pub is_moving: bool,
     /// The view has come to rest, or a request asked for its present state.
-    pub rests: bool,
+    pub has_come_to_rest: bool,
     /// All needed content is rendered.
     pub covered: bool,
     /// Some visible content is missing: the last row or column is stretched instead.
     pub stretched: bool,
     /// The region to render next.
-    pub wanted: Option<Demand>,
+    pub wanted: Option<RenderDemand>,
     /// A warning that the region will be rendered too late.
     pub low_water: Option<LowWater>,
 }
@@ -126,18 +126,18 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct ViewMachine {
     motion: ViewMotion,
-    supply: Supply,
+    supply: RenderSupply,
     /// The requested offset of a jump whose destination is not rendered yet.
     jump: Option<(f64, f64)>,
     serial: u32,
     /// The view is moving, or a response to a request is pending.
     active: bool,
     /// The fingers were lifted and the view moves on.
-    thrown: bool,
+    flung: bool,
     /// Missing content holds the view up: it continues when that arrives.
     held_up: bool,
     /// The requested region, and when it was requested.
-    asked: Option<(Instant, Region)>,
+    requested: Option<(Instant, DocumentRegion)>,
     /// A low-water warning was given.
     warned: bool,
     renders: WindowQuantile<RENDERS>,
@@ -148,13 +148,13 @@ impl ViewMachine {
     pub fn new(settings: SupplySettings) -> Self {
         ViewMachine {
             motion: ViewMotion::new(0.0, 0.0),
-            supply: Supply::new(Region::default(), settings),
+            supply: RenderSupply::new(DocumentRegion::default(), settings),
             jump: None,
             serial: 0,
             active: false,
-            thrown: false,
+            flung: false,
             held_up: false,
-            asked: None,
+            requested: None,
             warned: false,
             renders: WindowQuantile::new(),
         }
@@ -181,51 +181,51 @@ impl ViewMachine {
     }
 
     /// Whether fingers drag the view.
-    pub const fn is_pulled(&self) -> bool {
-        self.motion.is_pulled()
+    pub const fn is_dragged(&self) -> bool {
+        self.motion.is_dragged()
     }
 
     /// Whether the view moves on after fingers were lifted, not because of another request.
-    pub const fn is_thrown(&self) -> bool {
-        self.thrown
+    pub const fn is_flung(&self) -> bool {
+        self.flung
     }
 
     /// Whether input could move the view this way. Dragging fingers can also move it beyond its end.
-    pub fn can_go(&self, way: Way, pulls: bool) -> bool {
-        self.motion.can_go(way) || (pulls && self.motion.gives_way())
+    pub fn can_go(&self, way: ScrollDistance, pulls: bool) -> bool {
+        self.motion.can_go(way) || (pulls && self.motion.can_overscroll())
     }
 
     /// Handles a request at `at`, while the view is shown at `shown`.
-    pub fn ask(&mut self, at: Instant, movement: Movement, terms: &Terms<'_>, shown: (f64, f64)) {
-        self.thrown = movement == Movement::LetGo;
+    pub fn handle_request(&mut self, at: Instant, movement: ScrollRequest, terms: &ViewTerms<'_>, shown: (f64, f64)) {
+        self.flung = movement == ScrollRequest::Release;
         self.motion.set_ranges(terms.ranges(), at);
         let goal = self.jump.unwrap_or_else(|| self.motion.goal());
         match movement {
-            Movement::To { offset: (x, y), smoothly, serial } => {
+            ScrollRequest::To { offset: (x, y), smoothly, serial } => {
                 self.serial = serial;
                 self.go(at, (x as f64, y as f64), smoothly);
             }
-            Movement::By { way: (x, y), smoothly, serial } => {
+            ScrollRequest::By { way: (x, y), smoothly, serial } => {
                 self.serial = serial;
                 self.go(at, (goal.0 + x as f64, goal.1 + y as f64), smoothly);
             }
-            Movement::Turn(way) => {
+            ScrollRequest::Wheel(way) => {
                 let way = terms.along(way);
                 self.go(at, terms.snapped((goal.0 + way.x, goal.1 + way.y), way), true);
             }
-            Movement::Pull(way) => {
+            ScrollRequest::Drag(way) => {
                 self.jump = None;
-                self.motion.pull(at, terms.along(way), shown);
+                self.motion.drag(at, terms.along(way), shown);
             }
-            Movement::LetGo => {
-                self.motion.let_go(at, terms.keeps, shown);
+            ScrollRequest::Release => {
+                self.motion.release(at, terms.keeps, shown);
                 let goal = self.motion.goal();
-                let to = terms.snapped(goal, Way { x: goal.0 - shown.0, y: goal.1 - shown.1 });
+                let to = terms.snapped(goal, ScrollDistance { x: goal.0 - shown.0, y: goal.1 - shown.1 });
                 if to != goal {
-                    self.motion.go(at, to.0, to.1, true);
+                    self.motion.scroll_to(at, to.0, to.1, true);
                 }
             }
-            Movement::Stop => {
+            ScrollRequest::Stop => {
                 self.jump = None;
                 self.motion.stop(shown);
             }
@@ -234,34 +234,40 @@ impl ViewMachine {
     }
 
     /// Handles a request before the view is visible: it sets the initial offset.
-    pub fn begin(&mut self, movement: Movement) {
+    pub fn begin(&mut self, movement: ScrollRequest) {
         let before = self.jump.unwrap_or_default();
         match movement {
-            Movement::To { offset: (x, y), serial, .. } => {
+            ScrollRequest::To { offset: (x, y), serial, .. } => {
                 (self.jump, self.serial) = (Some((x as f64, y as f64)), serial);
             }
-            Movement::By { way: (x, y), serial, .. } => {
+            ScrollRequest::By { way: (x, y), serial, .. } => {
                 (self.jump, self.serial) = (Some((before.0 + x as f64, before.1 + y as f64)), serial);
             }
-            Movement::Stop => self.jump = None,
-            Movement::Pull(_) | Movement::LetGo | Movement::Turn(_) => return,
+            ScrollRequest::Stop => self.jump = None,
+            ScrollRequest::Drag(_) | ScrollRequest::Release | ScrollRequest::Wheel(_) => return,
         }
         self.active = true;
     }
 
     fn go(&mut self, at: Instant, (x, y): (f64, f64), smoothly: bool) {
-        self.motion.go(at, x, y, smoothly);
+        self.motion.scroll_to(at, x, y, smoothly);
         self.jump = (!smoothly).then_some((x, y));
     }
 
     /// Moves the view from its offset `shown` to its offset in the latched frame. `cover`: the rendered parts of
     /// the document.
-    pub fn latch(&mut self, latch: Latch, terms: &Terms<'_>, cover: Cover, shown: (f64, f64)) -> Step {
-        let Latch { present, interval, scale, .. } = latch;
+    pub fn latch(
+        &mut self,
+        latch: ViewLatch,
+        terms: &ViewTerms<'_>,
+        cover: RenderedRegions,
+        shown: (f64, f64),
+    ) -> ViewUpdate {
+        let ViewLatch { present, interval, scale, .. } = latch;
         let ranges = terms.ranges();
         self.motion.set_ranges(ranges, present);
         self.motion.set_predicts(terms.predicts);
-        self.motion.set_band(terms.band);
+        self.motion.set_overscroll(terms.band);
         let was_waiting = std::mem::take(&mut self.held_up);
         if was_waiting && self.jump.is_none() {
             // The view's time stood still while it waited.
@@ -269,7 +275,7 @@ impl ViewMachine {
         }
         if let Some((x, y)) = self.jump {
             // The document may have grown meanwhile, so clamp the goal again.
-            self.motion.go(present, x, y, false);
+            self.motion.scroll_to(present, x, y, false);
         }
         let place = self.motion.at(present);
         let desired = on_pixels(within(ranges.widened(terms.band), (place.x.value, place.y.value)), scale);
@@ -280,26 +286,31 @@ impl ViewMachine {
         }
         let moved = offset != shown;
         // The requested region has arrived: learn how long the render took.
-        if let Some((since, _)) = self.asked.take_if(|(_, region)| cover.covers(*region)) {
+        if let Some((since, _)) = self.requested.take_if(|(_, region)| cover.covers(*region)) {
             self.renders.observe((latch.now - since).min(MOST_RENDER));
         }
         self.supply.set_rendered(cover);
-        let (wanted, low_water) = self.look(terms, offset, latch);
+        let (wanted, low_water) = self.find_demand(terms, offset, latch);
         let waits = self.jump.is_some() || (is_short && !moved);
         let goes_on = !waits && self.motion.moves_after(present);
         self.held_up = waits;
-        let rests = (self.active || was_waiting) && !goes_on && !waits && !self.motion.is_pulled();
+        let rests = (self.active || was_waiting) && !goes_on && !waits && !self.motion.is_dragged();
         self.active = goes_on;
-        let velocity = Way { x: place.x.velocity, y: place.y.velocity };
+        let velocity = ScrollDistance { x: place.x.velocity, y: place.y.velocity };
         let (there, offset_inside) = (self.supply.rendered(), within(ranges, offset));
         let covered = there.covers(terms.needed(offset_inside));
         let stretched = terms.stretches && covered && !there.covers(terms.shown(offset_inside));
-        let at = ShownAt { offset, velocity, serial: self.serial };
-        Step { at, moved, goes_on, rests, covered, stretched, wanted, low_water }
+        let at = ViewPosition { offset, velocity, serial: self.serial };
+        ViewUpdate { at, moved, is_moving: goes_on, has_come_to_rest: rests, covered, stretched, wanted, low_water }
     }
 
     /// The offset that rendered content allows: not beyond it, unless the document ends there.
-    fn allowed(&mut self, cover: &Cover, terms: &Terms<'_>, (shown, desired): ((f64, f64), (f64, f64))) -> (f64, f64) {
+    fn allowed(
+        &mut self,
+        cover: &RenderedRegions,
+        terms: &ViewTerms<'_>,
+        (shown, desired): ((f64, f64), (f64, f64)),
+    ) -> (f64, f64) {
         let ranges = terms.ranges();
         let (from, to) = (within(ranges, shown), within(ranges, desired));
         if self.jump.is_some() {
@@ -315,38 +326,44 @@ impl ViewMachine {
             return if is_there(to) { desired } else { shown };
         }
         let mut offset = from;
-        let reach = |offset: (f64, f64), way: f64, forward: Side, back: Side| {
+        let reach = |offset: (f64, f64), way: f64, forward: ScrollSide, back: ScrollSide| {
             let side = if way > 0.0 { forward } else { back };
             let reach = cover.reach(terms.needed(offset), side, way.abs().ceil() as i64);
             way.abs().min(reach as f64).copysign(way)
         };
-        offset.0 += reach(offset, to.0 - offset.0, Side::Right, Side::Left);
-        offset.1 += reach(offset, to.1 - offset.1, Side::Down, Side::Up);
+        offset.0 += reach(offset, to.0 - offset.0, ScrollSide::Right, ScrollSide::Left);
+        offset.1 += reach(offset, to.1 - offset.1, ScrollSide::Down, ScrollSide::Up);
         let beyond = |reached: f64, to: f64, desired: f64| if reached == to { desired } else { reached };
         (beyond(offset.0, to.0, desired.0), beyond(offset.1, to.1, desired.1))
     }
 
     /// The region to render, and the low-water warning.
-    fn look(&mut self, terms: &Terms<'_>, offset: (f64, f64), latch: Latch) -> (Option<Demand>, Option<LowWater>) {
+    fn find_demand(
+        &mut self,
+        terms: &ViewTerms<'_>,
+        offset: (f64, f64),
+        latch: ViewLatch,
+    ) -> (Option<RenderDemand>, Option<LowWater>) {
         if terms.document.pixels() <= 0 {
             return (None, None);
         }
         let seen = within(terms.ranges(), self.jump.unwrap_or(offset));
         let render = self.renders.budget(RENDER_MISS).unwrap_or(FIRST_RENDER);
-        let lead = Lead { render, way: latch.interval };
-        let onward = self.motion.onward(latch.present);
+        let lead = RenderLead { render, way: latch.interval };
+        let onward = self.motion.ongoing_course(latch.present);
         self.supply.set_document(terms.document);
-        let look = self.supply.look(terms.seen(seen), &onward, lead);
-        let wanted = look.wanted.map(|Wanted { region, within }| Demand { region, by: latch.present + within });
-        if let Some(Demand { region, .. }) = wanted {
-            self.asked = Some((latch.now, region));
+        let look = self.supply.update(terms.seen(seen), &onward, lead);
+        let wanted =
+            look.wanted.map(|WantedRegion { region, within }| RenderDemand { region, by: latch.present + within });
+        if let Some(RenderDemand { region, .. }) = wanted {
+            self.requested = Some((latch.now, region));
             self.warned = false;
         }
         // When the requested region is expected, in the next refresh at the earliest.
-        let expected = self.asked.map(|(since, _)| (since + render - latch.now).max(latch.interval));
+        let expected = self.requested.map(|(since, _)| (since + render - latch.now).max(latch.interval));
         let runs_out = look.runs_out.filter(|left| expected.is_some_and(|expected| *left < expected));
         let low_water = runs_out.filter(|_| !self.warned).map(|left| {
-            let side = ahead(onward.rest());
+            let side = ahead(onward.distance_to_rest());
             let left_there = self.supply.rendered().reach(terms.seen(offset), side, terms.size.0.max(terms.size.1));
             LowWater { side, left: left_there, until: latch.present + left }
         });
@@ -356,16 +373,16 @@ impl ViewMachine {
 }
 
 /// The side of the larger component of a distance.
-fn ahead(way: Way) -> Side {
+fn ahead(way: ScrollDistance) -> ScrollSide {
     match (way.x, way.y) {
-        (x, y) if x.abs() > y.abs() && x > 0.0 => Side::Right,
-        (x, y) if x.abs() > y.abs() => Side::Left,
-        (_, y) if y > 0.0 => Side::Down,
-        _ => Side::Up,
+        (x, y) if x.abs() > y.abs() && x > 0.0 => ScrollSide::Right,
+        (x, y) if x.abs() > y.abs() => ScrollSide::Left,
+        (_, y) if y > 0.0 => ScrollSide::Down,
+        _ => ScrollSide::Up,
     }
 }
 
-fn within(ranges: Ranges, offset: (f64, f64)) -> (f64, f64) {
+fn within(ranges: OffsetRanges, offset: (f64, f64)) -> (f64, f64) {
     (ranges.x.clamp(offset.0), ranges.y.clamp(offset.1))
 }
 

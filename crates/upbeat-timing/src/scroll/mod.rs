@@ -13,80 +13,81 @@
 //!                 └ ─ ─ ─┘               └ ─ ─ ─┘ three quarters     └ ─ ─ ─┘ half and half
 //! ```
 //!
-//! [`ScarDecider`] is the algorithm as printed. [`Supply`] extends it: both directions and both axes, content in
+//! [`ScarDecider`] is the algorithm as printed. [`RenderSupply`] extends it: both directions and both axes, content in
 //! several pieces, content that changes, a memory budget, and a request before the rendered content runs out. Its input
-//! is a [`Course`]: where the view is going, and where it will rest.
+//! is a [`ViewCourse`]: where the view is going, and where it will rest.
 
-mod aim;
-mod changing;
-mod course;
-mod cover;
+mod content_change;
+mod drag_prediction;
 mod machine;
 mod motion;
+mod rendered_regions;
 mod scar;
 mod supply;
 mod terms;
+mod view_course;
 
-pub use changing::{Change, Changing};
-pub use course::{Course, Steady, Way};
-pub use cover::{Cover, MOST_REGIONS, Side};
-pub use machine::{Demand, Latch, LowWater, Movement, ShownAt, Step, ViewMachine};
+pub use content_change::{ContentChange, PixelChange};
+pub use machine::{LowWater, RenderDemand, ScrollRequest, ViewLatch, ViewMachine, ViewPosition, ViewUpdate};
 pub use motion::{
-    NOTCH_DISTANCE, NOTCH_PARTS, Onward, Place, Range, Ranges, USUAL_DECELERATION, ViewMotion, WHEEL_TURN,
+    NOTCH_DISTANCE, NOTCH_PARTS, OffsetRange, OffsetRanges, OngoingCourse, USUAL_DECELERATION, ViewMotion, ViewSample,
+    WHEEL_TURN,
 };
+pub use rendered_regions::{MOST_REGIONS, RenderedRegions, ScrollSide};
 pub use scar::{ScarDecider, ScarStep};
-pub use supply::{Lead, Look, Supply, SupplySettings, Wanted};
-pub use terms::Terms;
+pub use supply::{RenderLead, RenderSupply, SupplySettings, SupplyState, WantedRegion};
+pub use terms::ViewTerms;
+pub use view_course::{ScrollDistance, SteadyCourse, ViewCourse};
 
 /// One axis of a region of the document: start and length, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Extent {
+pub struct DocumentExtent {
     /// The first pixel of the extent.
     pub start: i64,
     /// The length in pixels.
     pub length: i64,
 }
 
-impl Extent {
+impl DocumentExtent {
     /// The pixel after the last.
     pub const fn end(self) -> i64 {
         self.start + self.length
     }
 
     /// Whether `other` lies inside.
-    pub const fn contains(self, other: Extent) -> bool {
+    pub const fn contains(self, other: DocumentExtent) -> bool {
         other.start >= self.start && other.end() <= self.end()
     }
 
     /// Whether they have a pixel in common.
-    pub const fn overlaps(self, other: Extent) -> bool {
+    pub const fn overlaps(self, other: DocumentExtent) -> bool {
         self.start < other.end() && other.start < self.end()
     }
 
     /// The same extent, moved by `by` pixels.
     #[must_use]
-    pub const fn moved(self, by: i64) -> Extent {
-        Extent { start: self.start + by, length: self.length }
+    pub const fn moved(self, by: i64) -> DocumentExtent {
+        DocumentExtent { start: self.start + by, length: self.length }
     }
 }
 
 /// A rectangle of the document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Region {
+pub struct DocumentRegion {
     /// Left to right, in pixels.
-    pub x: Extent,
+    pub x: DocumentExtent,
     /// Top to bottom, in pixels.
-    pub y: Extent,
+    pub y: DocumentExtent,
 }
 
-impl Region {
+impl DocumentRegion {
     /// Whether `other` lies inside.
-    pub const fn contains(self, other: Region) -> bool {
+    pub const fn contains(self, other: DocumentRegion) -> bool {
         self.x.contains(other.x) && self.y.contains(other.y)
     }
 
     /// Whether they have a pixel in common.
-    pub const fn overlaps(self, other: Region) -> bool {
+    pub const fn overlaps(self, other: DocumentRegion) -> bool {
         self.x.overlaps(other.x) && self.y.overlaps(other.y)
     }
 

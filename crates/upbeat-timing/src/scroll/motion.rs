@@ -1,15 +1,15 @@
 //! The motion of a view: dragged by fingers, flung, turned by a wheel, or scrolled to an offset. Each is a function of
-//! the time at which a frame is shown. Missing content ([`Cover`](super::Cover)) holds it up, and it continues later.
+//! the time at which a frame is shown. Missing content ([`RenderedRegions`](super::RenderedRegions)) holds it up, and it continues later.
 //!
 //! ```text
 //!   pull ─► let go ─► fling ─┬─► rest           held up: the rest of the way stays, and its time waits
 //!   wheel, scroll_to ─► glide ┘
 //! ```
 
-use super::aim::Aim;
-use super::course::{Course, Way};
+use super::drag_prediction::DragPrediction;
+use super::view_course::{ScrollDistance, ViewCourse};
 use crate::motion::spring::SpringShape;
-use crate::motion::{Motion, Sample, Style};
+use crate::motion::{Motion, MotionSample, MotionStyle};
 use crate::time::{Instant, Span};
 
 /// A motion that is nearer to its goal than this has arrived: half a pixel is invisible.
@@ -38,14 +38,14 @@ pub const NOTCH_DISTANCE: f64 = 15.0;
 
 /// The allowed offsets of a view along one axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Range {
+pub struct OffsetRange {
     /// The smallest allowed offset.
     pub first: f64,
     /// The largest allowed offset; not less than `first`.
     pub last: f64,
 }
 
-impl Range {
+impl OffsetRange {
     /// The allowed offset that is nearest to `offset`.
     pub fn clamp(self, offset: f64) -> f64 {
         offset.clamp(self.first, self.last.max(self.first))
@@ -75,33 +75,33 @@ impl Range {
 
 /// The allowed offsets along both axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Ranges {
+pub struct OffsetRanges {
     /// Left to right, in pixels.
-    pub x: Range,
+    pub x: OffsetRange,
     /// Top to bottom, in pixels.
-    pub y: Range,
+    pub y: OffsetRange,
 }
 
-impl Ranges {
+impl OffsetRanges {
     /// The same ranges, wider by `by` on all sides.
     #[must_use]
     pub fn widened(self, by: f64) -> Self {
-        let wider = |range: Range| Range { first: range.first - by, last: range.last + by };
-        Ranges { x: wider(self.x), y: wider(self.y) }
+        let wider = |range: OffsetRange| OffsetRange { first: range.first - by, last: range.last + by };
+        OffsetRanges { x: wider(self.x), y: wider(self.y) }
     }
 }
 
 /// Offset and speed of a view in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Place {
+pub struct ViewSample {
     /// Left to right, in pixels.
-    pub x: Sample,
+    pub x: MotionSample,
     /// Top to bottom, in pixels.
-    pub y: Sample,
+    pub y: MotionSample,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Axis {
+enum AxisMotion {
     Rest(f64),
     Fling(Fling),
     Glide(Motion),
@@ -118,50 +118,50 @@ struct Fling {
 }
 
 impl Fling {
-    fn at(&self, present: Instant) -> Sample {
+    fn at(&self, present: Instant) -> MotionSample {
         let seconds = present.since(self.start).as_seconds_f64().max(0.0);
         let left = (self.rest - self.from) * (-self.decay * seconds).exp();
         if left.abs() < TOLERANCE {
-            return Sample::at_rest(self.rest);
+            return MotionSample::at_rest(self.rest);
         }
-        Sample { value: self.rest - left, velocity: self.decay * left }
+        MotionSample { value: self.rest - left, velocity: self.decay * left }
     }
 }
 
-impl Axis {
-    fn at(&self, present: Instant) -> Sample {
+impl AxisMotion {
+    fn at(&self, present: Instant) -> MotionSample {
         match self {
-            Axis::Rest(offset) => Sample::at_rest(*offset),
-            Axis::Fling(fling) => fling.at(present),
-            Axis::Glide(motion) => motion.at(present),
+            AxisMotion::Rest(offset) => MotionSample::at_rest(*offset),
+            AxisMotion::Fling(fling) => fling.at(present),
+            AxisMotion::Glide(motion) => motion.at(present),
         }
     }
 
     const fn goal(&self) -> f64 {
         match self {
-            Axis::Rest(offset) => *offset,
-            Axis::Fling(fling) => fling.rest,
-            Axis::Glide(motion) => motion.goal(),
+            AxisMotion::Rest(offset) => *offset,
+            AxisMotion::Fling(fling) => fling.rest,
+            AxisMotion::Glide(motion) => motion.goal(),
         }
     }
 
-    fn fling(start: Instant, from: f64, speed: f64, keeps: f64, range: Range) -> Self {
+    fn fling(start: Instant, from: f64, speed: f64, keeps: f64, range: OffsetRange) -> Self {
         let decay = -keeps.ln() * 1e3;
         if from != range.clamp(from) {
-            return Axis::Glide(Motion::new(glide(), start, from, range.clamp(from), TOLERANCE));
+            return AxisMotion::Glide(Motion::new(glide(), start, from, range.clamp(from), TOLERANCE));
         }
         if speed.abs() < LEAST_FLING || decay <= 0.0 {
-            return Axis::Rest(from);
+            return AxisMotion::Rest(from);
         }
         let rest = from + speed / decay;
         // At the end of the document it stops as anywhere else, only sooner.
         if rest == range.clamp(rest) {
-            return Axis::Fling(Fling { start, from, rest, decay });
+            return AxisMotion::Fling(Fling { start, from, rest, decay });
         }
-        Axis::Glide(Motion::carry_on(
+        AxisMotion::Glide(Motion::carry_on(
             glide(),
             start,
-            Sample { value: from, velocity: speed },
+            MotionSample { value: from, velocity: speed },
             range.clamp(rest),
             TOLERANCE,
         ))
@@ -170,31 +170,31 @@ impl Axis {
     fn glide(&self, start: Instant, goal: f64) -> Self {
         let from = self.at(start);
         if (goal - from.value).abs() < TOLERANCE && from.velocity == 0.0 {
-            return Axis::Rest(goal);
+            return AxisMotion::Rest(goal);
         }
-        Axis::Glide(Motion::carry_on(glide(), start, from, goal, TOLERANCE))
+        AxisMotion::Glide(Motion::carry_on(glide(), start, from, goal, TOLERANCE))
     }
 
     /// The same motion restarted at `offset` in the frame shown at `present`, with the rest of its way still to come.
     fn held_up(&self, present: Instant, offset: f64) -> Self {
         match self {
-            Axis::Rest(_) => Axis::Rest(offset),
-            Axis::Fling(fling) => Axis::Fling(Fling { start: present, from: offset, ..*fling }),
-            Axis::Glide(motion) => {
-                let from = Sample { value: offset, velocity: motion.at(present).velocity };
-                Axis::Glide(Motion::carry_on(glide(), present, from, motion.goal(), TOLERANCE))
+            AxisMotion::Rest(_) => AxisMotion::Rest(offset),
+            AxisMotion::Fling(fling) => AxisMotion::Fling(Fling { start: present, from: offset, ..*fling }),
+            AxisMotion::Glide(motion) => {
+                let from = MotionSample { value: offset, velocity: motion.at(present).velocity };
+                AxisMotion::Glide(Motion::carry_on(glide(), present, from, motion.goal(), TOLERANCE))
             }
         }
     }
 }
 
-fn glide() -> Style {
-    Style::Spring(SpringShape::nearest(GLIDE_SWINGS, 1.0))
+fn glide() -> MotionStyle {
+    MotionStyle::Spring(SpringShape::nearest(GLIDE_SWINGS, 1.0))
 }
 
 /// A drag by fingers.
 #[derive(Clone, Debug)]
-struct Pull {
+struct DragState {
     /// The offset at the start of the drag, plus all motion of the fingers.
     offset: (f64, f64),
     last: Instant,
@@ -203,28 +203,28 @@ struct Pull {
 /// The motion of a view along both axes.
 #[derive(Clone, Debug)]
 pub struct ViewMotion {
-    x: Axis,
-    y: Axis,
-    pull: Option<Pull>,
-    aim: Aim,
+    x: AxisMotion,
+    y: AxisMotion,
+    pull: Option<DragState>,
+    aim: DragPrediction,
     /// Whether the fingers' positions are predicted for the time at which a frame is seen.
     predicts: bool,
     /// How far the view can be dragged beyond its ranges.
     band: f64,
-    ranges: Ranges,
+    ranges: OffsetRanges,
 }
 
 impl ViewMotion {
     /// A view that rests at this offset.
     pub fn new(x: f64, y: f64) -> Self {
         ViewMotion {
-            x: Axis::Rest(x),
-            y: Axis::Rest(y),
+            x: AxisMotion::Rest(x),
+            y: AxisMotion::Rest(y),
             pull: None,
-            aim: Aim::new(),
+            aim: DragPrediction::new(),
             predicts: true,
             band: 0.0,
-            ranges: Ranges::default(),
+            ranges: OffsetRanges::default(),
         }
     }
 
@@ -234,17 +234,17 @@ impl ViewMotion {
     }
 
     /// Sets how far the view can be dragged beyond its allowed offsets; when released, it returns.
-    pub const fn set_band(&mut self, band: f64) {
+    pub const fn set_overscroll(&mut self, band: f64) {
         self.band = band;
     }
 
     /// Whether the view can be dragged beyond its ends.
-    pub const fn gives_way(&self) -> bool {
+    pub const fn can_overscroll(&self) -> bool {
         self.band > 0.0
     }
 
     /// Sets the allowed offsets. An offset or a goal outside moves to the nearest allowed offset.
-    pub fn set_ranges(&mut self, ranges: Ranges, present: Instant) {
+    pub fn set_ranges(&mut self, ranges: OffsetRanges, present: Instant) {
         if self.ranges == ranges {
             return;
         }
@@ -252,15 +252,15 @@ impl ViewMotion {
         for (axis, range) in [(&mut self.x, ranges.x), (&mut self.y, ranges.y)] {
             let goal = range.clamp(axis.goal());
             if goal != axis.goal() {
-                *axis = if let Axis::Rest(_) = axis { Axis::Rest(goal) } else { axis.glide(present, goal) };
+                *axis = if let AxisMotion::Rest(_) = axis { AxisMotion::Rest(goal) } else { axis.glide(present, goal) };
             }
         }
     }
 
     /// The position in the frame shown at `present`, unless missing content holds the view up.
-    pub fn at(&self, present: Instant) -> Place {
+    pub fn at(&self, present: Instant) -> ViewSample {
         let Some(pull) = &self.pull else {
-            return Place { x: self.x.at(present), y: self.y.at(present) };
+            return ViewSample { x: self.x.at(present), y: self.y.at(present) };
         };
         let predicted = if self.predicts { self.aim.at(present) } else { None };
         let still = (present.since(pull.last) - GUESSED).max(Span::ZERO).as_seconds_f64();
@@ -269,9 +269,9 @@ impl ViewMotion {
         let (x, y) = pull.offset;
         let (x, y) = (x + (guess_x - x) * part, y + (guess_y - y) * part);
         let speed = self.aim.speed();
-        Place {
-            x: Sample { value: self.ranges.x.banded(x, self.band), velocity: speed.x },
-            y: Sample { value: self.ranges.y.banded(y, self.band), velocity: speed.y },
+        ViewSample {
+            x: MotionSample { value: self.ranges.x.banded(x, self.band), velocity: speed.x },
+            y: MotionSample { value: self.ranges.y.banded(y, self.band), velocity: speed.y },
         }
     }
 
@@ -280,21 +280,21 @@ impl ViewMotion {
         match &self.pull {
             // A prediction is taken back when the fingers rest.
             Some(pull) => present.since(pull.last) < if self.predicts { GUESS_ENDS } else { HELD_STILL },
-            None => [self.x, self.y].iter().any(|axis| axis.at(present) != Sample::at_rest(axis.goal())),
+            None => [self.x, self.y].iter().any(|axis| axis.at(present) != MotionSample::at_rest(axis.goal())),
         }
     }
 
     /// Whether fingers drag the view.
-    pub const fn is_pulled(&self) -> bool {
+    pub const fn is_dragged(&self) -> bool {
         self.pull.is_some()
     }
 
     /// Fingers moved the view by `by` at `at`; the view was at `shown` when they began.
-    pub fn pull(&mut self, at: Instant, by: Way, shown: (f64, f64)) {
+    pub fn drag(&mut self, at: Instant, by: ScrollDistance, shown: (f64, f64)) {
         if self.pull.is_none() {
             self.aim.begin();
             self.aim.observe(at, shown);
-            self.pull = Some(Pull { offset: shown, last: at });
+            self.pull = Some(DragState { offset: shown, last: at });
         }
         let Some(pull) = &mut self.pull else { return };
         // A drag beyond the end need not be dragged back.
@@ -307,19 +307,22 @@ impl ViewMotion {
 
     /// The fingers were lifted at `at`: the view continues from `shown` at their speed, and keeps the part `keeps`
     /// of its speed from one millisecond to the next.
-    pub fn let_go(&mut self, at: Instant, keeps: f64, shown: (f64, f64)) {
+    pub fn release(&mut self, at: Instant, keeps: f64, shown: (f64, f64)) {
         let Some(pull) = self.pull.take() else { return };
-        let speed = if at.since(pull.last) > HELD_STILL { Way::default() } else { self.aim.speed() };
-        self.x = Axis::fling(at, shown.0, speed.x, keeps, self.ranges.x);
-        self.y = Axis::fling(at, shown.1, speed.y, keeps, self.ranges.y);
+        let speed = if at.since(pull.last) > HELD_STILL { ScrollDistance::default() } else { self.aim.speed() };
+        self.x = AxisMotion::fling(at, shown.0, speed.x, keeps, self.ranges.x);
+        self.y = AxisMotion::fling(at, shown.1, speed.y, keeps, self.ranges.y);
     }
 
     /// Moves to an offset from `at` on: animated, or at once.
-    pub fn go(&mut self, at: Instant, x: f64, y: f64, smoothly: bool) {
+    pub fn scroll_to(&mut self, at: Instant, x: f64, y: f64, smoothly: bool) {
         self.pull = None;
         let (x, y) = (self.ranges.x.clamp(x), self.ranges.y.clamp(y));
-        (self.x, self.y) =
-            if smoothly { (self.x.glide(at, x), self.y.glide(at, y)) } else { (Axis::Rest(x), Axis::Rest(y)) };
+        (self.x, self.y) = if smoothly {
+            (self.x.glide(at, x), self.y.glide(at, y))
+        } else {
+            (AxisMotion::Rest(x), AxisMotion::Rest(y))
+        };
     }
 
     /// The offset at which the motion ends.
@@ -328,16 +331,16 @@ impl ViewMotion {
     }
 
     /// Whether input could move the view further this way.
-    pub fn can_go(&self, by: Way) -> bool {
+    pub fn can_go(&self, by: ScrollDistance) -> bool {
         let (x, y) = self.goal();
-        let room = |offset: f64, by: f64, range: Range| by != 0.0 && range.clamp(offset + by.signum()) != offset;
+        let room = |offset: f64, by: f64, range: OffsetRange| by != 0.0 && range.clamp(offset + by.signum()) != offset;
         room(x, by.x, self.ranges.x) || room(y, by.y, self.ranges.y)
     }
 
     /// Stops the view at `shown`. A drag continues.
     pub const fn stop(&mut self, shown: (f64, f64)) {
         if self.pull.is_none() {
-            (self.x, self.y) = (Axis::Rest(shown.0), Axis::Rest(shown.1));
+            (self.x, self.y) = (AxisMotion::Rest(shown.0), AxisMotion::Rest(shown.1));
         }
     }
 
@@ -356,13 +359,13 @@ impl ViewMotion {
     }
 
     /// The motion after the frame shown at `present`.
-    pub fn onward(&self, present: Instant) -> Onward {
+    pub fn ongoing_course(&self, present: Instant) -> OngoingCourse {
         let pull = self.pull.as_ref().filter(|pull| present.since(pull.last) < HELD_STILL);
         let speed = pull.map(|_| self.aim.speed());
         let is_pulled = self.pull.is_some();
         let place = self.at(present);
-        let axis = |axis: Axis, at: f64| if is_pulled { Axis::Rest(at) } else { axis };
-        Onward {
+        let axis = |axis: AxisMotion, at: f64| if is_pulled { AxisMotion::Rest(at) } else { axis };
+        OngoingCourse {
             x: axis(self.x, place.x.value),
             y: axis(self.y, place.y.value),
             speed: speed.unwrap_or_default(),
@@ -374,29 +377,29 @@ impl ViewMotion {
 
 /// The future course of a view.
 #[derive(Clone, Copy, Debug)]
-pub struct Onward {
-    x: Axis,
-    y: Axis,
-    speed: Way,
+pub struct OngoingCourse {
+    x: AxisMotion,
+    y: AxisMotion,
+    speed: ScrollDistance,
     present: Instant,
     /// The offset at `present`.
     from: (f64, f64),
 }
 
-impl Course for Onward {
-    fn way(&self, after: Span) -> Way {
+impl ViewCourse for OngoingCourse {
+    fn distance_after(&self, after: Span) -> ScrollDistance {
         let seconds = after.as_seconds_f64();
         let at = self.present + after;
-        let along = |axis: Axis, speed: f64, from: f64| speed * seconds + axis.at(at).value - from;
-        Way { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
+        let along = |axis: AxisMotion, speed: f64, from: f64| speed * seconds + axis.at(at).value - from;
+        ScrollDistance { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
     }
 
-    fn rest(&self) -> Way {
-        let along = |axis: Axis, speed: f64, from: f64| match speed {
+    fn distance_to_rest(&self) -> ScrollDistance {
+        let along = |axis: AxisMotion, speed: f64, from: f64| match speed {
             0.0 => axis.goal() - from,
             speed => f64::INFINITY.copysign(speed),
         };
-        Way { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
+        ScrollDistance { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
     }
 }
 

@@ -9,9 +9,9 @@
 //!
 //! A requested region counts as on its way, not as rendered: the caller reports when it is.
 
-use super::course::{Course, Way};
-use super::cover::{Cover, Side};
-use super::{Extent, Region};
+use super::rendered_regions::{RenderedRegions, ScrollSide};
+use super::view_course::{ScrollDistance, ViewCourse};
+use super::{DocumentExtent, DocumentRegion};
 use crate::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, MOST_FAST_EXTENSION, SCROLL_BUDGET};
 use crate::time::Span;
 
@@ -62,16 +62,16 @@ impl SupplySettings {
 
 /// A region to render.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wanted {
+pub struct WantedRegion {
     /// The region of the document.
-    pub region: Region,
+    pub region: DocumentRegion,
     /// Time until the first missing part of it would be visible.
     pub within: Span,
 }
 
 /// How long before content is missing it has to be requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lead {
+pub struct RenderLead {
     /// The duration of a render at its miss budget. The view moves on during that time.
     pub render: Span,
     /// The delay of sending the request and of latching the result.
@@ -80,28 +80,28 @@ pub struct Lead {
 
 /// The state of the supply for one view.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct SupplyState {
     /// All visible content is rendered.
     pub covered: bool,
     /// Time until content is missing; `None` if it never is.
     pub runs_out: Option<Span>,
     /// The region to request now.
-    pub wanted: Option<Wanted>,
+    pub wanted: Option<WantedRegion>,
 }
 
 /// Decides between reuse and rendering, for both axes and directions.
 #[derive(Clone, Debug)]
-pub struct Supply {
+pub struct RenderSupply {
     settings: SupplySettings,
-    document: Region,
-    rendered: Cover,
-    asked: Option<Region>,
+    document: DocumentRegion,
+    rendered: RenderedRegions,
+    requested: Option<DocumentRegion>,
 }
 
-impl Supply {
+impl RenderSupply {
     /// A supply for `document` without any rendered content.
-    pub fn new(document: Region, settings: SupplySettings) -> Self {
-        Supply { settings, document, rendered: Cover::default(), asked: None }
+    pub fn new(document: DocumentRegion, settings: SupplySettings) -> Self {
+        RenderSupply { settings, document, rendered: RenderedRegions::default(), requested: None }
     }
 
     /// Changes the limits. Rendered content stays valid.
@@ -110,58 +110,58 @@ impl Supply {
     }
 
     /// The document's size changed (content was loaded). Rendered content stays valid.
-    pub const fn set_document(&mut self, document: Region) {
+    pub const fn set_document(&mut self, document: DocumentRegion) {
         self.document = document;
     }
 
     /// The rendered parts of the document.
-    pub const fn rendered(&self) -> &Cover {
+    pub const fn rendered(&self) -> &RenderedRegions {
         &self.rendered
     }
 
     /// Replaces the rendered parts of the document.
-    pub fn set_rendered(&mut self, rendered: Cover) {
-        self.asked = self.asked.filter(|asked| !rendered.covers(*asked));
+    pub fn set_rendered(&mut self, rendered: RenderedRegions) {
+        self.requested = self.requested.filter(|asked| !rendered.covers(*asked));
         self.rendered = rendered;
     }
 
     /// Content changed in `damage` other than by scrolling: rendered pieces there become invalid, and so does a
     /// requested region (SCAR 6; trap: Algorithm 1 would reuse them).
-    pub fn damage(&mut self, damage: Region) {
+    pub fn damage(&mut self, damage: DocumentRegion) {
         self.rendered.remove(damage);
-        self.asked = self.asked.filter(|asked| !asked.overlaps(damage));
+        self.requested = self.requested.filter(|asked| !asked.overlaps(damage));
     }
 
     /// The state for a `view` on this `course`. A wanted region is returned once: from then on it counts as requested.
-    pub fn look(&mut self, view: Region, course: &impl Course, lead: Lead) -> Look {
+    pub fn update(&mut self, view: DocumentRegion, course: &impl ViewCourse, lead: RenderLead) -> SupplyState {
         let covered = self.rendered.covers(view);
-        let runs_out = self.lasts(&self.rendered, view, course);
-        let with_asked = |asked: Region| {
-            let all = Cover::of(self.rendered.regions().iter().copied().chain([asked]));
-            if all.covers(view) { self.lasts(&all, view, course) } else { Some(Span::ZERO) }
+        let runs_out = self.time_until_missing(&self.rendered, view, course);
+        let with_asked = |asked: DocumentRegion| {
+            let all = RenderedRegions::of(self.rendered.regions().iter().copied().chain([asked]));
+            if all.covers(view) { self.time_until_missing(&all, view, course) } else { Some(Span::ZERO) }
         };
         let missed = if covered { runs_out } else { Some(Span::ZERO) };
-        let (lasts, most) = match self.asked.map(with_asked) {
+        let (lasts, most) = match self.requested.map(with_asked) {
             None => (missed, lead.render + lead.way),
             // A requested region helps: another request would only delay it, unless the view leaves it right after.
             Some(with) if missed.is_some_and(|missed| with.is_none_or(|with| with > missed)) => (with, lead.way),
             Some(with) => (with, lead.render + lead.way),
         };
         let within = lasts.filter(|left| *left <= most).and(missed);
-        let wanted = within.map(|within| Wanted { region: self.region_for(view, course, lead.render), within });
-        let wanted = wanted.filter(|wanted| Some(wanted.region) != self.asked);
+        let wanted = within.map(|within| WantedRegion { region: self.region_for(view, course, lead.render), within });
+        let wanted = wanted.filter(|wanted| Some(wanted.region) != self.requested);
         if let Some(wanted) = wanted {
-            self.asked = Some(wanted.region);
+            self.requested = Some(wanted.region);
         }
-        Look { covered, runs_out, wanted }
+        SupplyState { covered, runs_out, wanted }
     }
 
     /// The region to render for `view`: as much as the budget allows, ahead of the motion but not beyond its end,
     /// and inside the document. It suits the view's position after `render`, and contains all content that is
     /// visible until then.
-    pub fn region_for(&self, view: Region, course: &impl Course, render: Span) -> Region {
-        let (rest, gone) = (course.rest(), course.way(render));
-        let wish = |view: Extent, document: Extent, (way, gone): (f64, f64), other: f64| {
+    pub fn region_for(&self, view: DocumentRegion, course: &impl ViewCourse, render: Span) -> DocumentRegion {
+        let (rest, gone) = (course.distance_to_rest(), course.distance_after(render));
+        let wish = |view: DocumentExtent, document: DocumentExtent, (way, gone): (f64, f64), other: f64| {
             // An axis that cannot move needs no extension; an axis at rest needs none while the other moves.
             if view.contains(document) || (way == 0.0 && other != 0.0) {
                 return 0.0;
@@ -173,7 +173,7 @@ impl Supply {
         let x = wish(view.x, self.document.x, (rest.x, gone.x), rest.y);
         let y = wish(view.y, self.document.y, (rest.y, gone.y), rest.x);
         let scale = self.affordable(view, x, y);
-        Region {
+        DocumentRegion {
             x: self.extend(view.x, self.document.x, x * scale, (rest.x, gone.x)),
             y: self.extend(view.y, self.document.y, y * scale, (rest.y, gone.y)),
         }
@@ -181,7 +181,7 @@ impl Supply {
 
     /// The part of the desired extension that the budget allows, from 0 to 1: the positive root of `(w + s·x) (h + s·y)
     /// = budget`.
-    fn affordable(&self, view: Region, x: f64, y: f64) -> f64 {
+    fn affordable(&self, view: DocumentRegion, x: f64, y: f64) -> f64 {
         let (width, height) = (view.x.length as f64, view.y.length as f64);
         let budget = self.settings.most_pixels as f64;
         if (width + x) * (height + y) <= budget {
@@ -197,7 +197,13 @@ impl Supply {
 
     /// The rendered extent of one axis. `way`: the distances until the view rests, and until the render is done. If
     /// the view will rest soon, the remaining extension is for both directions from there.
-    fn extend(&self, view: Extent, document: Extent, by: f64, (way, gone): (f64, f64)) -> Extent {
+    fn extend(
+        &self,
+        view: DocumentExtent,
+        document: DocumentExtent,
+        by: f64,
+        (way, gone): (f64, f64),
+    ) -> DocumentExtent {
         let way = way - gone;
         let ahead = ((by + way.abs()) / 2.0).min(by * self.settings.ahead).max(by / 2.0);
         let behind = if way < 0.0 { ahead } else { by - ahead };
@@ -206,23 +212,32 @@ impl Supply {
         // Slide into the document, so that extension beyond its end is used on the other side.
         let start = start.min(document.end() - length).max(document.start).min(view.start);
         let end = (start + length).min(document.end()).max(view.end());
-        Extent { start, length: end - start }
+        DocumentExtent { start, length: end - start }
     }
 
     /// Time until `view` leaves `cover` on this course; `None` if it does not, or only where the document ends.
-    fn lasts(&self, cover: &Cover, view: Region, course: &impl Course) -> Option<Span> {
-        let (rest, seen) = (course.rest(), view);
-        let axis = |way: f64, sides: [Side; 2], view: Extent, document: Extent, along: fn(Way) -> f64| {
+    fn time_until_missing(
+        &self,
+        cover: &RenderedRegions,
+        view: DocumentRegion,
+        course: &impl ViewCourse,
+    ) -> Option<Span> {
+        let (rest, seen) = (course.distance_to_rest(), view);
+        let axis = |way: f64,
+                    sides: [ScrollSide; 2],
+                    view: DocumentExtent,
+                    document: DocumentExtent,
+                    along: fn(ScrollDistance) -> f64| {
             let (side, most) = match way {
                 way if way > 0.0 => (sides[1], document.end() - view.end()),
                 _ => (sides[0], view.start - document.start),
             };
             let leaves = |left: i64| left < most && (left as f64) < way.abs();
             let left = Some(cover.reach(seen, side, most.max(0))).filter(|left| way != 0.0 && leaves(*left))?;
-            time_of(left as f64, |after| along(course.way(after)).abs())
+            time_of(left as f64, |after| along(course.distance_after(after)).abs())
         };
-        let x = axis(rest.x, [Side::Left, Side::Right], view.x, self.document.x, |way| way.x);
-        let y = axis(rest.y, [Side::Up, Side::Down], view.y, self.document.y, |way| way.y);
+        let x = axis(rest.x, [ScrollSide::Left, ScrollSide::Right], view.x, self.document.x, |way| way.x);
+        let y = axis(rest.y, [ScrollSide::Up, ScrollSide::Down], view.y, self.document.y, |way| way.y);
         x.into_iter().chain(y).min()
     }
 }

@@ -65,9 +65,9 @@ fn a_driver_that_lies_leaves_a_readable_trace_and_a_right_grid() {
 fn timestamp_may_lie_ahead_by_a_blanking_and_not_by_more() {
     let mut model = model_after(8);
     let seen = model.observe(grid(9), None, grid(9) - Span::from_micros(1_500));
-    assert!(matches!(seen, Observation::Accepted { .. }), "{seen:?}");
+    assert!(matches!(seen, TimestampObservation::Accepted { .. }), "{seen:?}");
     let seen = model.observe(grid(10), None, grid(10) - Span::from_millis(4));
-    assert!(matches!(seen, Observation::Refused { reason: Refusal::Future, .. }), "{seen:?}");
+    assert!(matches!(seen, TimestampObservation::Refused { reason: TimestampRefusal::Future, .. }), "{seen:?}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ proptest! {
         let mut last = RefreshIndex(0);
         for time in times {
             let time = Instant::from_nanos(1_000_000_000 + time);
-            if let Observation::Accepted { index, .. } | Observation::Moved { index } =
+            if let TimestampObservation::Accepted { index, .. } | TimestampObservation::Moved { index } =
                 model.observe(time, None, Instant::from_nanos(6_000_000_000))
             {
                 prop_assert!(index > last || last == RefreshIndex(0));

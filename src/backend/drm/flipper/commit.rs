@@ -3,31 +3,31 @@
 use smithay::backend::drm::{PlaneConfig, PlaneState};
 
 use super::Flipper;
-use crate::backend::drm::atomic::Commit;
+use crate::backend::drm::atomic::CommitKind;
+use crate::backend::drm::commit_error::is_transient;
 use crate::backend::drm::gamma::Gamma;
-use crate::backend::drm::messages::News;
+use crate::backend::drm::messages::PipeMessage;
 use crate::backend::drm::plane_config::whole;
-use crate::backend::drm::planes::Shown;
-use crate::backend::drm::refusal::is_passing;
-use crate::backend::drm::verdicts::Shape;
+use crate::backend::drm::planes::ShownPlanes;
+use crate::backend::drm::test_commit_cache::PlaneTestKey;
 use crate::backend::{CursorPlane, SubmitError};
 
 impl Flipper {
     /// Makes a test commit with these clients' planes on top of the current state, and reports the result.
-    pub fn test_planes(&mut self, shape: Shape, shown: Shown) {
+    pub fn test_planes(&mut self, shape: PlaneTestKey, shown: ShownPlanes) {
         // Before the modeset there is no current state to test against.
         let can_tell = self.is_on && self.is_ours && !self.modeset;
         let tested = can_tell.then(|| match self.client.states(&shown, false) {
-            Some(states) => self.crtc.commit(&states, None, Commit::TestFlip),
+            Some(states) => self.crtc.commit(&states, None, CommitKind::TestFlip),
             None => Err(SubmitError::Unsupported("a plane for a client's buffer")),
         });
         if let Some(Err(error)) = &tested {
             tracing::debug!(output = self.name, %error, "planes cannot show this, so it is composed");
         }
-        self.news.push_back(News::Verdict(shape, tested.and_then(|tested| verdict(&tested))));
+        self.messages.push_back(PipeMessage::PlanesTested(shape, tested.and_then(|tested| verdict(&tested))));
         // The client may have attached another buffer meanwhile, so this may be the last reference: drop it on
         // the main thread.
-        self.news.push_back(News::Released(vec![shown], Vec::new()));
+        self.messages.push_back(PipeMessage::Released(vec![shown], Vec::new()));
     }
 
     /// Commits the planes; if the driver refuses the cursor plane, without it.
@@ -35,7 +35,7 @@ impl Flipper {
         &mut self,
         primary: Option<PlaneConfig<'_>>,
         cursor: Option<&CursorPlane>,
-        shown: &Shown,
+        shown: &ShownPlanes,
     ) -> Result<(), SubmitError> {
         let Some(client) = self.client.states(shown, self.modeset) else {
             return Err(SubmitError::Unsupported("a plane for a client's buffer"));
@@ -45,16 +45,16 @@ impl Flipper {
             self.client.committed(&client);
             return Ok(());
         };
-        if !shown.planes.is_empty() && !is_passing(&error) {
+        if !shown.planes.is_empty() && !is_transient(&error) {
             // The clients' planes are the likelier cause, so keep the cursor plane.
-            self.news.push_back(News::Refuses(shown.planes.clone()));
+            self.messages.push_back(PipeMessage::PlanesRefused(shown.planes.clone()));
             return Err(error);
         }
         let Some(images) = self.cursor.take() else { return Err(error) };
         let is_whole = primary.is_some();
         let without = [self.planes(primary, None), client.clone()].concat();
-        let test = if self.modeset { Commit::TestLight } else { Commit::TestFlip };
-        if is_whole && !is_passing(&error) && self.crtc.commit(&without, None, test).is_ok() {
+        let test = if self.modeset { CommitKind::TestLight } else { CommitKind::TestFlip };
+        if is_whole && !is_transient(&error) && self.crtc.commit(&without, None, test).is_ok() {
             self.crtc.clear_plane(images.plane);
             if let Err(error) = self.flip(&without) {
                 // The commit fails without the cursor plane, too: it is not the cause.
@@ -62,7 +62,7 @@ impl Flipper {
                 return Err(error);
             }
             tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
-            self.news.push_back(News::NoCursor);
+            self.messages.push_back(PipeMessage::NoCursor);
             self.client.committed(&client);
             return Ok(());
         }
@@ -72,39 +72,39 @@ impl Flipper {
 
     fn flip(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
         if self.modeset {
-            return self.light(planes);
+            return self.modeset_with(planes);
         }
         if let Some(gamma) = &mut self.gamma
-            && let Some(told) = gamma.to_tell()
+            && let Some(told) = gamma.pending_property()
         {
-            match self.crtc.commit(planes, Some(told), Commit::Flip) {
+            match self.crtc.commit(planes, Some(told), CommitKind::Flip) {
                 Ok(()) => {
-                    gamma.told();
+                    gamma.mark_committed();
                     return Ok(());
                 }
-                Err(error) if is_passing(&error) => return Err(error),
+                Err(error) if is_transient(&error) => return Err(error),
                 Err(error) => {
                     // Commit again without the ramp: only if that succeeds was the ramp the cause.
                     tracing::warn!(output = self.name, %error, "the gamma ramp is refused");
-                    gamma.told();
+                    gamma.mark_committed();
                 }
             }
         }
-        self.crtc.commit(planes, None, Commit::Flip)
+        self.crtc.commit(planes, None, CommitKind::Flip)
     }
 
     /// Modeset, with the wanted gamma ramp: on a static screen the next flip may be minutes away.
-    fn light(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
+    fn modeset_with(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
         if self.is_refused {
             return Err(SubmitError::Device("a fault on purpose".to_owned()));
         }
-        let colours = self.gamma.as_ref().and_then(Gamma::to_tell);
-        let mut lit = self.crtc.commit(planes, colours, Commit::Light);
+        let colours = self.gamma.as_ref().and_then(Gamma::pending_property);
+        let mut lit = self.crtc.commit(planes, colours, CommitKind::Light);
         if let (Ok(()), Some(gamma)) = (&lit, &mut self.gamma) {
-            gamma.told();
-        } else if colours.is_some() && lit.as_ref().is_err_and(|error| !is_passing(error)) {
+            gamma.mark_committed();
+        } else if colours.is_some() && lit.as_ref().is_err_and(|error| !is_transient(error)) {
             // The ramp may be the cause. Try without it; the next flip then tests the ramp.
-            lit = self.crtc.commit(planes, None, Commit::Light);
+            lit = self.crtc.commit(planes, None, CommitKind::Light);
         }
         lit?;
         self.modeset = false;
@@ -126,7 +126,7 @@ impl Flipper {
 fn verdict(tested: &Result<(), SubmitError>) -> Option<bool> {
     match tested {
         Ok(()) => Some(true),
-        Err(error) if is_passing(error) => None,
+        Err(error) if is_transient(error) => None,
         Err(_) => Some(false),
     }
 }

@@ -3,12 +3,12 @@
 
 use smithay::backend::drm::PlaneState;
 
-use super::{Flight, Flipper, Orphans};
-use crate::backend::drm::atomic::Commit;
-use crate::backend::drm::memory::Picture;
-use crate::backend::drm::messages::{News, Switch};
+use super::{AbandonedFlips, FlipInFlight, Flipper};
+use crate::backend::drm::atomic::CommitKind;
+use crate::backend::drm::commit_error::of_kernel;
+use crate::backend::drm::memory::ScanoutPicture;
+use crate::backend::drm::messages::{ModeSwitch, PipeMessage};
 use crate::backend::drm::mode::mode_of;
-use crate::backend::drm::refusal::of_kernel;
 use crate::backend::{FrameId, GammaRamp, LossReason, SubmitError};
 use upbeat_record::faults::{self, Fault};
 use upbeat_timing::time::{Clock, Instant};
@@ -19,12 +19,12 @@ impl Flipper {
         match (self.is_on, on) {
             (true, false) => {
                 self.is_on = false;
-                self.lose(LossReason::Gone);
-                self.darken();
+                self.lose_all(LossReason::Gone);
+                self.disable_crtc();
             }
             (false, true) => {
                 (self.is_on, self.modeset) = (true, true);
-                self.orphans.forget_lost();
+                self.abandoned_flips.forget_lost();
                 self.clock.restart(mode_of(self.mode).interval(), now);
             }
             _ => {}
@@ -44,41 +44,41 @@ impl Flipper {
             tracing::warn!(output = self.name, %error, "the output's mode cannot be set after the session switch");
         }
         // The other session's flips came after our last flip, so all our events have been sent.
-        (self.is_ours, self.modeset, self.orphans) = (true, true, Orphans::default());
+        (self.is_ours, self.modeset, self.abandoned_flips) = (true, true, AbandonedFlips::default());
         if let Some(gamma) = &mut self.gamma {
-            gamma.tell_again();
+            gamma.set_again();
         }
     }
 
     /// The monitor or the device was unplugged.
     pub fn unplug(&mut self) {
         self.is_on = false;
-        self.lose(LossReason::Gone);
-        self.darken();
+        self.lose_all(LossReason::Gone);
+        self.disable_crtc();
     }
 
-    fn darken(&mut self) {
+    fn disable_crtc(&mut self) {
         // Without DRM master the commit would fail. On an unplugged device it fails, too, which is only logged.
         if self.is_ours {
             match self.crtc.clear() {
-                Ok(()) => self.orphans.settle(),
+                Ok(()) => self.abandoned_flips.mark_settled(),
                 Err(error) => tracing::info!(output = self.name, %error, "the output cannot be switched off"),
             }
         }
         let (shown, pictures) = (std::mem::take(&mut self.held), std::mem::take(&mut self.retired));
-        self.news.push_back(News::Released(shown, pictures));
+        self.messages.push_back(PipeMessage::Released(shown, pictures));
     }
 
     /// Reports all outstanding frames as lost.
-    fn lose(&mut self, reason: LossReason) {
-        if let Some(Flight { frame, planes, light, picture, .. }) = self.flight.take() {
+    fn lose_all(&mut self, reason: LossReason) {
+        if let Some(FlipInFlight { frame, planes, light, picture, .. }) = self.in_flight.take() {
             if light.is_none() {
-                self.orphans.add();
+                self.abandoned_flips.add();
             }
             // The device may still show it, so keep its buffers.
             self.held.push(planes);
             self.retired.extend(picture);
-            self.news.push_back(News::Lost { frame, reason });
+            self.messages.push_back(PipeMessage::Lost { frame, reason });
         }
         self.withdraw(FrameId(0), reason);
         if reason == LossReason::ModeChange {
@@ -87,7 +87,7 @@ impl Flipper {
     }
 
     /// Switches to another mode, or to another range of rates. On an error the current mode stays.
-    pub fn switch(&mut self, mut switch: Box<Switch>, clock: &impl Clock) {
+    pub fn switch(&mut self, mut switch: Box<ModeSwitch>, clock: &impl Clock) {
         if faults::check(Fault::ModeSilent).is_err() {
             return;
         }
@@ -98,10 +98,10 @@ impl Flipper {
                 taken.and_then(|()| faults::check(Fault::Mode).map_err(|error| of_kernel(&error, &error)))
             {
                 let _ = self.crtc.set_mode(self.mode);
-                return self.news.push_back(News::NotSwitched(switch.asked, error.to_string()));
+                return self.messages.push_back(PipeMessage::NotSwitched(switch.request, error.to_string()));
             }
             self.is_refused = faults::check(Fault::Modeset).is_err();
-            self.lose(LossReason::ModeChange);
+            self.lose_all(LossReason::ModeChange);
             (self.mode, self.modeset) = (*mode, true);
             self.mode_revision.advance();
             self.clock.restart(mode_of(*mode).interval(), clock.now());
@@ -110,11 +110,11 @@ impl Flipper {
         if !self.vary(switch.range.is_some(), first.as_ref()) {
             switch.range = None;
         }
-        self.news.push_back(News::Switched(switch));
+        self.messages.push_back(PipeMessage::Switched(switch));
     }
 
     /// Enables or disables variable refresh. Returns whether it is enabled.
-    fn vary(&mut self, wanted: bool, picture: Option<&Picture>) -> bool {
+    fn vary(&mut self, wanted: bool, picture: Option<&ScanoutPicture>) -> bool {
         let Some(atomic) = self.crtc.atomic_mut() else { return false };
         if std::mem::replace(&mut atomic.vrr, wanted) == wanted {
             return wanted;
@@ -135,10 +135,15 @@ impl Flipper {
 
     /// Makes a test commit with `picture`. `light`: test a modeset. While another session has the device it always
     /// succeeds: the first frame will show whether the driver accepts it.
-    fn test(&mut self, picture: Option<&Picture>, mode: crate::backend::Mode, light: bool) -> Result<(), SubmitError> {
-        let config = picture.map(|picture| picture.on_plane((mode.width, mode.height)));
+    fn test(
+        &mut self,
+        picture: Option<&ScanoutPicture>,
+        mode: crate::backend::VideoMode,
+        light: bool,
+    ) -> Result<(), SubmitError> {
+        let config = picture.map(|picture| picture.plane_config((mode.width, mode.height)));
         let plane = PlaneState { handle: self.crtc.primary().handle, config };
-        match self.crtc.commit(&[plane], None, if light { Commit::TestLight } else { Commit::TestFlip }) {
+        match self.crtc.commit(&[plane], None, if light { CommitKind::TestLight } else { CommitKind::TestFlip }) {
             Err(SubmitError::Off) => Ok(()),
             answer => answer,
         }

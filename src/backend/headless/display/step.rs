@@ -1,21 +1,21 @@
 //! Advances the virtual display in time: vblanks, the rows that follow a torn refresh, and scripted incidents.
 
-use super::{Power, VirtualDisplay};
+use super::{DisplayPower, VirtualDisplay};
 use crate::backend::LossReason;
-use crate::backend::headless::fault::{Moment, What};
-use crate::backend::headless::grid::Refresh;
-use crate::backend::headless::report::Lit;
+use crate::backend::headless::event_queue::LitRectangle;
+use crate::backend::headless::fault::{FaultKind, FaultPoint};
+use crate::backend::headless::grid::RecordedRefresh;
 use upbeat_timing::time::{Instant, Span};
 
 /// An event that time alone causes.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum DisplayStep {
     /// A scripted incident, such as an unplugged output.
     Incident(Instant),
     /// The waiting frame is shown.
-    Flip(Refresh),
+    Flip(RecordedRefresh),
     /// The refresh after a torn one begins.
-    Settle(Refresh),
+    Settle(RecordedRefresh),
     /// The refresh in which the image was rewritten is over.
     Stay(Instant),
     /// A band of shared memory is to be read.
@@ -24,11 +24,14 @@ enum Step {
     Scanned(Instant),
 }
 
-impl Step {
+impl DisplayStep {
     fn time(self) -> Instant {
         match self {
-            Step::Incident(time) | Step::Stay(time) | Step::Read(time) | Step::Scanned(time) => time,
-            Step::Flip(refresh) | Step::Settle(refresh) => refresh.time,
+            DisplayStep::Incident(time)
+            | DisplayStep::Stay(time)
+            | DisplayStep::Read(time)
+            | DisplayStep::Scanned(time) => time,
+            DisplayStep::Flip(refresh) | DisplayStep::Settle(refresh) => refresh.time,
         }
     }
 }
@@ -43,8 +46,8 @@ impl VirtualDisplay {
         let settle_matters = self.panel.is_watched() || !self.settling.is_empty();
         let settle = self.next_settle().filter(|_| settle_matters).map(|refresh| refresh.time);
         let flip = self.next_flip().map(|refresh| refresh.time);
-        let front = self.next_front().map(Step::time);
-        let stays = self.next_stay().map(Step::time);
+        let front = self.next_front().map(DisplayStep::time);
+        let stays = self.next_stay().map(DisplayStep::time);
         [flip, settle, front, stays, self.next_incident(), self.reports.next_after(self.now)]
             .into_iter()
             .flatten()
@@ -55,41 +58,41 @@ impl VirtualDisplay {
     pub fn advance(&mut self, now: Instant) {
         while let Some(step) = self.next_step().filter(|step| step.time() <= now) {
             match step {
-                Step::Incident(time) => self.meet_incident(time),
-                Step::Flip(refresh) => self.flip(refresh),
-                Step::Settle(refresh) => self.settle(refresh),
-                Step::Stay(_) => self.panel.stay(),
-                Step::Read(_) => self.read_front(now),
-                Step::Scanned(time) => self.scanned(time),
+                DisplayStep::Incident(time) => self.handle_incident(time),
+                DisplayStep::Flip(refresh) => self.flip(refresh),
+                DisplayStep::Settle(refresh) => self.settle(refresh),
+                DisplayStep::Stay(_) => self.panel.notify_image_stays(),
+                DisplayStep::Read(_) => self.read_front(now),
+                DisplayStep::Scanned(time) => self.scanned(time),
             }
         }
         self.now = self.now.max(now);
     }
 
     /// The earliest step; of two steps at the same time the first in the list.
-    fn next_step(&self) -> Option<Step> {
-        let incident = self.next_incident().map(Step::Incident);
-        let flip = self.next_flip().map(Step::Flip);
-        let settle = self.next_settle().map(Step::Settle);
+    fn next_step(&self) -> Option<DisplayStep> {
+        let incident = self.next_incident().map(DisplayStep::Incident);
+        let flip = self.next_flip().map(DisplayStep::Flip);
+        let settle = self.next_settle().map(DisplayStep::Settle);
         [incident, self.next_front(), flip, settle, self.next_stay()]
             .into_iter()
             .flatten()
             .min_by_key(|step| step.time())
     }
 
-    fn next_stay(&self) -> Option<Step> {
-        Some(Step::Stay(self.grid.next_repeat(self.panel.unsettled()?.time).time))
+    fn next_stay(&self) -> Option<DisplayStep> {
+        Some(DisplayStep::Stay(self.grid.next_repeat(self.panel.unsettled()?.time).time))
     }
 
-    fn next_front(&self) -> Option<Step> {
+    fn next_front(&self) -> Option<DisplayStep> {
         let front = self.front.as_ref()?;
-        let scanned = Step::Scanned(front.over());
-        let read = front.sampler.next().map(Step::Read).filter(|read| read.time() <= scanned.time());
+        let scanned = DisplayStep::Scanned(front.over());
+        let read = front.sampler.next().map(DisplayStep::Read).filter(|read| read.time() <= scanned.time());
         Some(read.unwrap_or(scanned))
     }
 
     fn next_incident(&self) -> Option<Instant> {
-        if self.power == Power::Gone {
+        if self.power == DisplayPower::Gone {
             return None;
         }
         let due = self.faults.next_incident(|sequence| self.grid.time_of(sequence));
@@ -97,28 +100,28 @@ impl VirtualDisplay {
     }
 
     /// The refresh at which the waiting frame will be shown, if that is decided.
-    pub(super) fn next_flip(&self) -> Option<Refresh> {
+    pub(super) fn next_flip(&self) -> Option<RecordedRefresh> {
         let pending = self.pending.as_ref()?;
         let complete = pending.submitted.max(pending.rendered?);
         let due = complete + self.options.lead(self.mode);
         Some(self.grid.first_from(due.max(pending.held_until)))
     }
 
-    fn next_settle(&self) -> Option<Refresh> {
+    fn next_settle(&self) -> Option<RecordedRefresh> {
         let torn = self.panel.image().filter(|_| self.panel.is_torn())?;
         Some(self.grid.next_repeat(torn.refresh.time))
     }
 
-    fn flip(&mut self, refresh: Refresh) {
+    fn flip(&mut self, refresh: RecordedRefresh) {
         let Some(mut pending) = self.pending.take() else { return };
         self.grid.rebase(refresh);
-        let moment = Moment { time: refresh.time, refresh: refresh.sequence, frame: pending.frame };
-        if self.faults.take(moment, |what| (what == What::HoldFlip).then_some(())).is_some() {
+        let moment = FaultPoint { time: refresh.time, refresh: refresh.sequence, frame: pending.frame };
+        if self.faults.take(moment, |what| (what == FaultKind::HoldFlip).then_some(())).is_some() {
             pending.held_until = refresh.time + Span::from_nanos(1);
             self.pending = Some(pending);
             return;
         }
-        if self.faults.take(moment, |what| (what == What::LoseFrame).then_some(())).is_some() {
+        if self.faults.take(moment, |what| (what == FaultKind::LoseFrame).then_some(())).is_some() {
             self.lose(pending, LossReason::Device, refresh.time);
             return self.promote(refresh.time);
         }
@@ -129,7 +132,7 @@ impl VirtualDisplay {
         }
         let is_new = pending.buffer.is_some();
         if let Some(old) = self.panel.flip(pending.frame, pending.buffer, pending.cursor, refresh) {
-            self.pool.unscanned(old);
+            self.pool.retire_scanned(old);
         }
         if let Some(front) = self.front.as_ref().filter(|front| is_new && !front.seen.is_empty()) {
             self.panel.scanned(front.bands.rect, &front.seen, refresh);
@@ -138,42 +141,42 @@ impl VirtualDisplay {
         self.promote(refresh.time);
     }
 
-    fn settle(&mut self, refresh: Refresh) {
+    fn settle(&mut self, refresh: RecordedRefresh) {
         self.panel.settle(refresh);
         self.present_settling(refresh);
     }
 
-    fn present_settling(&mut self, refresh: Refresh) {
+    fn present_settling(&mut self, refresh: RecordedRefresh) {
         for lit in std::mem::take(&mut self.settling) {
             self.report_lit(lit, refresh);
         }
     }
 
     /// Reports a rectangle that `refresh` lights.
-    pub(super) fn report_lit(&mut self, lit: Lit, refresh: Refresh) {
+    pub(super) fn report_lit(&mut self, lit: LitRectangle, refresh: RecordedRefresh) {
         let light = self.panel.beam().line_start(refresh.time, lit.row);
         self.reports.written(lit, light, refresh, &mut self.faults);
     }
 
-    fn meet_incident(&mut self, at: Instant) {
+    fn handle_incident(&mut self, at: Instant) {
         let grid = self.grid;
         if let Some(incident) = self.faults.take_incident(at, |sequence| grid.time_of(sequence)) {
-            self.suffer(incident, at);
+            self.perform_incident(incident, at);
         }
     }
 
     /// Performs a scripted incident at `at`.
-    pub(super) fn suffer(&mut self, incident: What, at: Instant) {
+    pub(super) fn perform_incident(&mut self, incident: FaultKind, at: Instant) {
         match incident {
-            What::Power(on) => self.switch_power(on, at),
-            What::Mode(mode) => self.switch_mode(mode, at),
-            What::Unplug => self.pull_plug(at),
-            What::Stamp(_)
-            | What::NoSequence
-            | What::HoldFlip
-            | What::LoseFrame
-            | What::RefuseSubmit
-            | What::DelayEvents(_) => {}
+            FaultKind::Power(on) => self.switch_power(on, at),
+            FaultKind::Mode(mode) => self.switch_mode(mode, at),
+            FaultKind::Unplug => self.disconnect(at),
+            FaultKind::Stamp(_)
+            | FaultKind::NoSequence
+            | FaultKind::HoldFlip
+            | FaultKind::LoseFrame
+            | FaultKind::RefuseSubmit
+            | FaultKind::DelayEvents(_) => {}
         }
     }
 }

@@ -1,38 +1,38 @@
 //! Submission of frames to the virtual display: acceptance, refusal, withdrawal.
 
-use super::{Pending, Power, VirtualDisplay};
-use crate::backend::headless::fault::{Moment, What};
-use crate::backend::headless::panel::{FrontWrite, Written};
-use crate::backend::headless::report::Lit;
+use super::{DisplayPower, PendingVirtualFrame, VirtualDisplay};
+use crate::backend::headless::event_queue::LitRectangle;
+use crate::backend::headless::fault::{FaultKind, FaultPoint};
+use crate::backend::headless::panel::{BeamPosition, FrontWrite};
 use crate::backend::overlay::intersection;
-use crate::backend::{Change, CursorPlane, FrameId, LossReason, PixelRect, Plan, SubmitError};
+use crate::backend::{CursorPlane, FrameId, FramePlan, LossReason, PixelRect, PlanChange, SubmitError};
 use upbeat_timing::time::Instant;
 
 impl VirtualDisplay {
     /// Whether `plan` would be accepted.
-    pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        if self.power != Power::On {
+    pub fn test(&self, plan: &FramePlan) -> Result<(), SubmitError> {
+        if self.power != DisplayPower::On {
             return Err(SubmitError::Off);
         }
         if let (Some(cursor), Some(largest)) = (&plan.cursor, self.options.cursor_plane) {
             test_cursor(cursor, largest)?;
         }
         match &plan.change {
-            Change::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
+            PlanChange::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
                 Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"))
             }
-            Change::FrontRectangle { rect, pixels } => self.test_front(plan, *rect, pixels.len()),
-            Change::Compose { .. } | Change::Planes if self.is_full(plan) => Err(SubmitError::Busy),
-            Change::Compose { .. } | Change::Planes => Ok(()),
+            PlanChange::FrontRectangle { rect, pixels } => self.test_front(plan, *rect, pixels.len()),
+            PlanChange::Compose { .. } | PlanChange::Planes if self.is_full(plan) => Err(SubmitError::Busy),
+            PlanChange::Compose { .. } | PlanChange::Planes => Ok(()),
         }
     }
 
     /// Queued frames must be finished, because the fence is watched only for the next flip.
-    fn is_full(&self, plan: &Plan) -> bool {
+    fn is_full(&self, plan: &FramePlan) -> bool {
         self.pending.is_some() && (self.queued.len() >= self.options.queue || plan.in_fence.is_some())
     }
 
-    fn test_front(&self, plan: &Plan, rect: PixelRect, pixels: usize) -> Result<(), SubmitError> {
+    fn test_front(&self, plan: &FramePlan, rect: PixelRect, pixels: usize) -> Result<(), SubmitError> {
         let whole = PixelRect { x: 0, y: 0, width: self.mode.width, height: self.mode.height };
         let fits = rect.width > 0 && rect.height > 0 && intersection(rect, whole) == rect;
         let problem = if !self.options.front_buffer {
@@ -52,12 +52,12 @@ impl VirtualDisplay {
     }
 
     /// Like [`test`](Self::test), after all steps until `now`, and unless the fault script refuses the frame.
-    pub fn admit(&mut self, plan: &Plan, now: Instant) -> Result<(), SubmitError> {
+    pub fn admit(&mut self, plan: &FramePlan, now: Instant) -> Result<(), SubmitError> {
         self.advance(now);
         self.test(plan)?;
         let refresh = self.grid.next_repeat(now).sequence;
-        let moment = Moment { time: now, refresh, frame: plan.frame };
-        match self.faults.take(moment, |what| (what == What::RefuseSubmit).then_some(())) {
+        let moment = FaultPoint { time: now, refresh, frame: plan.frame };
+        match self.faults.take(moment, |what| (what == FaultKind::RefuseSubmit).then_some(())) {
             Some(()) => Err(SubmitError::Device("refused by the fault script".to_owned())),
             None => Ok(()),
         }
@@ -65,15 +65,15 @@ impl VirtualDisplay {
 
     /// Takes an [admitted](Self::admit) frame. `rendered` is when its fence signalled; `None`: still pending. It
     /// counts as submitted from the call of [`submit_returned`](Self::submit_returned) on.
-    pub fn accept(&mut self, plan: Plan, rendered: Option<Instant>, now: Instant) {
+    pub fn accept(&mut self, plan: FramePlan, rendered: Option<Instant>, now: Instant) {
         let frame = plan.frame;
         let buffer = match plan.change {
-            Change::Compose { buffer, .. } => {
+            PlanChange::Compose { buffer, .. } => {
                 self.pool.composed(buffer.slot);
                 Some(buffer)
             }
-            Change::Planes => None,
-            Change::FrontRectangle { rect, pixels } => {
+            PlanChange::Planes => None,
+            PlanChange::FrontRectangle { rect, pixels } => {
                 self.front_write = Some(FrontWrite { frame, rect, pixels });
                 return;
             }
@@ -81,7 +81,8 @@ impl VirtualDisplay {
         let cursor = plan.cursor.filter(|_| self.options.cursor_plane.is_some());
         // Where frames may queue, each is for its own refresh, not for the next refresh.
         let held_until = if self.options.queue > 0 { plan.present - self.mode.interval() / 2 } else { now };
-        let accepted = Pending { frame, buffer, cursor, submitted: now, rendered, held_until, waited: false };
+        let accepted =
+            PendingVirtualFrame { frame, buffer, cursor, submitted: now, rendered, held_until, waited: false };
         match self.pending {
             None => self.pending = Some(accepted),
             Some(_) => self.queued.push_back(accepted),
@@ -100,14 +101,19 @@ impl VirtualDisplay {
             self.write_front(write, now);
         }
         if let Some(incident) = self.faults.take_incident_after(frame) {
-            self.suffer(incident, now);
+            self.perform_incident(incident, now);
         }
     }
 
     /// Calls [`admit`](Self::admit), [`accept`](Self::accept) and [`submit_returned`](Self::submit_returned) at one
     /// time.
     #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
-    pub fn submit(&mut self, plan: Plan, rendered: Option<Instant>, now: Instant) -> Result<(), (SubmitError, Plan)> {
+    pub fn submit(
+        &mut self,
+        plan: FramePlan,
+        rendered: Option<Instant>,
+        now: Instant,
+    ) -> Result<(), (SubmitError, FramePlan)> {
         if let Err(error) = self.admit(&plan, now) {
             return Err((error, plan));
         }
@@ -125,8 +131,8 @@ impl VirtualDisplay {
         };
         self.pool.written(slot);
         match self.panel.write(write, current, now) {
-            Some(Written::Ahead) => self.report_lit(Lit { frame, row, torn: false }, current),
-            Some(written) => self.settling.push(Lit { frame, row, torn: written == Written::Torn }),
+            Some(BeamPosition::Ahead) => self.report_lit(LitRectangle { frame, row, torn: false }, current),
+            Some(written) => self.settling.push(LitRectangle { frame, row, torn: written == BeamPosition::Torn }),
             None => self.report_lost(frame, LossReason::Gone, now),
         }
     }
@@ -171,7 +177,7 @@ impl VirtualDisplay {
         if let Some(last) = self.queued.back() {
             return Some(last.frame);
         }
-        let &Pending { frame, waited, .. } = self.pending.as_ref()?;
+        let &PendingVirtualFrame { frame, waited, .. } = self.pending.as_ref()?;
         let lead = self.options.lead(self.mode);
         let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);
         if frame < from || on_its_way || !(waited || self.options.can_withdraw) {

@@ -24,12 +24,12 @@ mod parse;
 
 pub use parse::FaultScriptError;
 
-use crate::backend::{FrameId, Mode};
+use crate::backend::{FrameId, VideoMode};
 use upbeat_timing::time::{Instant, Span};
 
 /// When a fault starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum FaultTime {
     /// From this refresh on.
     Refresh(u64),
     /// From this frame on.
@@ -54,7 +54,7 @@ pub enum StampFault {
 
 /// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum FaultKind {
     /// A presented frame has a wrong timestamp.
     Stamp(StampFault),
     /// A presented frame has no refresh number.
@@ -69,23 +69,23 @@ pub enum What {
     DelayEvents(Span),
     /// The panel is switched off (false) or on.
     Power(bool),
-    Mode(Mode),
+    Mode(VideoMode),
     /// The output is unplugged.
     Unplug,
 }
 
-impl What {
+impl FaultKind {
     /// Whether it affects the output and not a frame.
     fn is_incident(self) -> bool {
-        matches!(self, What::Power(_) | What::Mode(_) | What::Unplug)
+        matches!(self, FaultKind::Power(_) | FaultKind::Mode(_) | FaultKind::Unplug)
     }
 }
 
 /// One line of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
-    pub when: When,
-    pub what: What,
+pub struct ScriptedFault {
+    pub when: FaultTime,
+    pub kind: FaultKind,
     /// How many times it happens.
     pub count: u32,
 }
@@ -94,12 +94,12 @@ pub struct Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultScript {
     /// In the order of the text. If several could happen at once, the first does.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ScriptedFault>,
 }
 
 /// A point at which a fault may affect a frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct FaultPoint {
     pub time: Instant,
     /// The current refresh, or the refresh that the frame is for.
     pub refresh: u64,
@@ -110,7 +110,7 @@ pub struct Moment {
 #[derive(Debug)]
 pub struct FaultPlayer {
     epoch: Instant,
-    left: Vec<Fault>,
+    left: Vec<ScriptedFault>,
 }
 
 impl FaultPlayer {
@@ -127,15 +127,15 @@ impl FaultPlayer {
     }
 
     /// Uses up the first due fault for which `select` returns a value.
-    pub fn take<T>(&mut self, moment: Moment, select: impl Fn(What) -> Option<T>) -> Option<T> {
+    pub fn take<T>(&mut self, moment: FaultPoint, select: impl Fn(FaultKind) -> Option<T>) -> Option<T> {
         let epoch = self.epoch;
         let (index, taken) = self.left.iter().enumerate().find_map(|(index, fault)| {
             let started = match fault.when {
-                When::Refresh(refresh) => moment.refresh >= refresh,
-                When::Frame(frame) => moment.frame >= frame,
-                When::At(after) => moment.time >= epoch + after,
+                FaultTime::Refresh(refresh) => moment.refresh >= refresh,
+                FaultTime::Frame(frame) => moment.frame >= frame,
+                FaultTime::At(after) => moment.time >= epoch + after,
             };
-            started.then(|| select(fault.what)).flatten().map(|taken| (index, taken))
+            started.then(|| select(fault.kind)).flatten().map(|taken| (index, taken))
         })?;
         self.use_up(index);
         Some(taken)
@@ -147,29 +147,31 @@ impl FaultPlayer {
     }
 
     /// Uses up the earliest incident, if it is due at `now`.
-    pub fn take_incident(&mut self, now: Instant, time_of: impl Fn(u64) -> Instant) -> Option<What> {
+    pub fn take_incident(&mut self, now: Instant, time_of: impl Fn(u64) -> Instant) -> Option<FaultKind> {
         let (index, at) = self.incidents(time_of).min_by_key(|&(_, at)| at)?;
         (at <= now).then(|| self.use_up(index))
     }
 
     /// Uses up an incident that is scripted for the time right after `frame` was submitted.
-    pub fn take_incident_after(&mut self, frame: FrameId) -> Option<What> {
-        let due = |fault: &Fault| matches!(fault.when, When::Frame(from) if frame >= from) && fault.what.is_incident();
+    pub fn take_incident_after(&mut self, frame: FrameId) -> Option<FaultKind> {
+        let due = |fault: &ScriptedFault| {
+            matches!(fault.when, FaultTime::Frame(from) if frame >= from) && fault.kind.is_incident()
+        };
         self.left.iter().position(due).map(|index| self.use_up(index))
     }
 
     fn incidents(&self, time_of: impl Fn(u64) -> Instant) -> impl Iterator<Item = (usize, Instant)> {
-        let incidents = self.left.iter().enumerate().filter(|(_, fault)| fault.what.is_incident());
+        let incidents = self.left.iter().enumerate().filter(|(_, fault)| fault.kind.is_incident());
         incidents.filter_map(move |(index, fault)| match fault.when {
-            When::Refresh(refresh) => Some((index, time_of(refresh))),
-            When::At(after) => Some((index, self.epoch + after)),
-            When::Frame(_) => None,
+            FaultTime::Refresh(refresh) => Some((index, time_of(refresh))),
+            FaultTime::At(after) => Some((index, self.epoch + after)),
+            FaultTime::Frame(_) => None,
         })
     }
 
-    fn use_up(&mut self, index: usize) -> What {
+    fn use_up(&mut self, index: usize) -> FaultKind {
         let fault = &mut self.left[index];
-        let what = fault.what;
+        let what = fault.kind;
         fault.count -= 1;
         if fault.count == 0 {
             self.left.remove(index);

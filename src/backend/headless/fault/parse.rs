@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use super::{Fault, FaultScript, StampFault, What, When};
+use super::{FaultKind, FaultScript, FaultTime, ScriptedFault, StampFault};
 use crate::backend::headless::limits::check_mode;
-use crate::backend::{FrameId, Mode};
+use crate::backend::{FrameId, VideoMode};
 use upbeat_timing::time::Span;
 
 /// A syntax error in a fault script, with its position.
@@ -25,7 +25,7 @@ impl FromStr for FaultScript {
     fn from_str(text: &str) -> Result<Self, FaultScriptError> {
         let mut faults = Vec::new();
         for (index, line) in text.lines().enumerate() {
-            let mut words = Words::new(index + 1, line);
+            let mut words = ScriptWords::new(index + 1, line);
             if words.peek().is_some() {
                 faults.push(fault(&mut words)?);
                 words.end()?;
@@ -35,11 +35,11 @@ impl FromStr for FaultScript {
     }
 }
 
-fn fault(words: &mut Words<'_>) -> Result<Fault, FaultScriptError> {
+fn fault(words: &mut ScriptWords<'_>) -> Result<ScriptedFault, FaultScriptError> {
     let when = match words.next("`refresh`, `frame` or `at`")? {
-        "refresh" => When::Refresh(words.number("the number of a refresh")?),
-        "frame" => When::Frame(FrameId(words.number("the number of a frame")?)),
-        "at" => When::At(words.span()?),
+        "refresh" => FaultTime::Refresh(words.number("the number of a refresh")?),
+        "frame" => FaultTime::Frame(FrameId(words.number("the number of a frame")?)),
+        "at" => FaultTime::At(words.span()?),
         other => return Err(words.wrong("`refresh`, `frame` or `at`", other)),
     };
     let what = what(words)?;
@@ -50,31 +50,31 @@ fn fault(words: &mut Words<'_>) -> Result<Fault, FaultScriptError> {
         }
         _ => 1,
     };
-    Ok(Fault { when, what, count })
+    Ok(ScriptedFault { when, kind: what, count })
 }
 
-fn what(words: &mut Words<'_>) -> Result<What, FaultScriptError> {
+fn what(words: &mut ScriptWords<'_>) -> Result<FaultKind, FaultScriptError> {
     const FAULTS: &str = "a fault (`stamp`, `no-sequence`, `hold-flip`, `lose-frame`, `refuse-submit`, \
                           `delay-events`, `power`, `mode` or `unplug`)";
     Ok(match words.next(FAULTS)? {
-        "stamp" => What::Stamp(stamp(words)?),
-        "no-sequence" => What::NoSequence,
-        "hold-flip" => What::HoldFlip,
-        "lose-frame" => What::LoseFrame,
-        "refuse-submit" => What::RefuseSubmit,
-        "delay-events" => What::DelayEvents(words.span()?),
+        "stamp" => FaultKind::Stamp(stamp(words)?),
+        "no-sequence" => FaultKind::NoSequence,
+        "hold-flip" => FaultKind::HoldFlip,
+        "lose-frame" => FaultKind::LoseFrame,
+        "refuse-submit" => FaultKind::RefuseSubmit,
+        "delay-events" => FaultKind::DelayEvents(words.span()?),
         "power" => match words.next("`on` or `off`")? {
-            "on" => What::Power(true),
-            "off" => What::Power(false),
+            "on" => FaultKind::Power(true),
+            "off" => FaultKind::Power(false),
             other => return Err(words.wrong("`on` or `off`", other)),
         },
-        "mode" => What::Mode(mode(words)?),
-        "unplug" => What::Unplug,
+        "mode" => FaultKind::Mode(mode(words)?),
+        "unplug" => FaultKind::Unplug,
         other => return Err(words.wrong(FAULTS, other)),
     })
 }
 
-fn stamp(words: &mut Words<'_>) -> Result<StampFault, FaultScriptError> {
+fn stamp(words: &mut ScriptWords<'_>) -> Result<StampFault, FaultScriptError> {
     const STAMPS: &str = "`early`, `late`, `zero`, `backwards` or `duplicate`";
     Ok(match words.next(STAMPS)? {
         "early" => StampFault::Early(words.span()?),
@@ -86,14 +86,14 @@ fn stamp(words: &mut Words<'_>) -> Result<StampFault, FaultScriptError> {
     })
 }
 
-fn mode(words: &mut Words<'_>) -> Result<Mode, FaultScriptError> {
+fn mode(words: &mut ScriptWords<'_>) -> Result<VideoMode, FaultScriptError> {
     const MODE: &str = "a mode such as 1920x1080@59.94";
     let word = words.next(MODE)?;
     let parsed = word.split_once('x').and_then(|(width, rest)| {
         let (height, hertz) = rest.split_once('@')?;
         let millihertz = (hertz.parse::<f64>().ok()? * 1e3).round();
         let refresh = (1.0..=1e9).contains(&millihertz).then_some(millihertz as u32)?;
-        Some(Mode { width: width.parse().ok()?, height: height.parse().ok()?, refresh })
+        Some(VideoMode { width: width.parse().ok()?, height: height.parse().ok()?, refresh })
     });
     let mode = parsed.ok_or_else(|| words.wrong(MODE, word))?;
     check_mode(mode).map_err(|error| words.error(error.to_string()))?;
@@ -101,7 +101,7 @@ fn mode(words: &mut Words<'_>) -> Result<Mode, FaultScriptError> {
 }
 
 /// The words of one line.
-struct Words<'a> {
+struct ScriptWords<'a> {
     line: usize,
     text: &'a str,
     /// Byte position at which the next word is searched.
@@ -110,10 +110,10 @@ struct Words<'a> {
     last: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> ScriptWords<'a> {
     fn new(line: usize, text: &'a str) -> Self {
         let text = text.split_once('#').map_or(text, |(text, _)| text);
-        Words { line, text, position: 0, last: 0 }
+        ScriptWords { line, text, position: 0, last: 0 }
     }
 
     /// The next word and its byte position.
@@ -193,12 +193,12 @@ mod tests {
     fn a_script_means_what_its_documentation_says() {
         let text =
             "\n  # nothing\nrefresh 130  stamp late 300us for 3 # three\nat 4s mode 1280x720@59.94\nframe 3 unplug";
-        let fault = |when, what, count| Fault { when, what, count };
-        let mode = Mode { width: 1280, height: 720, refresh: 59_940 };
+        let fault = |when, what, count| ScriptedFault { when, kind: what, count };
+        let mode = VideoMode { width: 1280, height: 720, refresh: 59_940 };
         let expected = vec![
-            fault(When::Refresh(130), What::Stamp(StampFault::Late(Span::from_micros(300))), 3),
-            fault(When::At(Span::from_seconds(4)), What::Mode(mode), 1),
-            fault(When::Frame(FrameId(3)), What::Unplug, 1),
+            fault(FaultTime::Refresh(130), FaultKind::Stamp(StampFault::Late(Span::from_micros(300))), 3),
+            fault(FaultTime::At(Span::from_seconds(4)), FaultKind::Mode(mode), 1),
+            fault(FaultTime::Frame(FrameId(3)), FaultKind::Unplug, 1),
         ];
         assert_eq!(text.parse(), Ok(FaultScript { faults: expected }));
         let documented: String = include_str!("mod.rs")
@@ -242,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "(refresh|frame|at|stamp|mode|for|[0-9.ex@#äµ \n]|ms|\\PC){0,40}") {
+        fn parser_never_panics(text in "(refresh|frame|at|stamp|mode|for|[0-9.ex@#äµ \n]|ms|\\PC){0,40}") {
             let _ = text.parse::<FaultScript>();
         }
     }

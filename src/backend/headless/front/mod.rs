@@ -8,7 +8,7 @@
 //!   band 2                         ├───×──────┤ read   a band that was read later: the refresh is unproven
 //! ```
 //!
-//! Where time is virtual, or the process does nothing else, the display reads when it is dispatched ([`InTurn`]). In a
+//! Where time is virtual, or the process does nothing else, the display reads when it is dispatched ([`DispatchSampler`]). In a
 //! session a thread reads ([`SamplerThread`]), which exists only while memory is shared.
 
 mod thread;
@@ -17,7 +17,7 @@ pub(super) use thread::SamplerThread;
 
 use std::sync::Arc;
 
-use super::grid::Refresh;
+use super::grid::RecordedRefresh;
 use crate::backend::front::{FrontMemory, ReadAhead};
 use crate::backend::{Beam, PixelRect};
 use upbeat_timing::time::{Instant, Span};
@@ -74,14 +74,14 @@ impl Bands {
 
 /// The rows that were read in one refresh.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct SampledRows {
     pub sequence: u64,
     pub pixels: Vec<u32>,
     /// All rows were read in time.
     pub is_proven: bool,
 }
 
-impl Rows {
+impl SampledRows {
     /// Starts a refresh of which no row was read yet.
     fn begin(&mut self, sequence: u64, pixels: usize) {
         self.sequence = sequence;
@@ -106,84 +106,85 @@ impl Rows {
 }
 
 /// Reads shared memory ahead of the beam.
-pub(super) trait Sampler {
-    /// When [`look`](Self::look) is due next.
+pub(super) trait FrontSampler {
+    /// When [`read_band`](Self::read_band) is due next.
     fn next(&self) -> Option<Instant> {
         None
     }
 
     /// Reads the next band at `now`, the time that [`next`](Self::next) returned.
-    fn look(&mut self, _now: Instant) {}
+    fn read_band(&mut self, _now: Instant) {}
 
     /// The rows of refresh number `sequence`, if they were read.
-    fn take(&mut self, sequence: u64) -> Option<Rows>;
+    fn take(&mut self, sequence: u64) -> Option<SampledRows>;
 
     /// Returns memory, to be reused for a later refresh.
-    fn give_back(&mut self, rows: Rows);
+    fn give_back(&mut self, rows: SampledRows);
 }
 
 /// Reads when the display is dispatched.
 #[derive(Debug)]
-pub(super) struct InTurn {
+pub(super) struct DispatchSampler {
     bands: Bands,
     memory: Arc<dyn FrontMemory>,
-    refresh: Refresh,
+    refresh: RecordedRefresh,
     interval: Span,
     band: i32,
-    rows: Rows,
-    done: Option<Rows>,
-    spare: Option<Rows>,
+    rows: SampledRows,
+    done: Option<SampledRows>,
+    spare: Option<SampledRows>,
 }
 
-impl InTurn {
+impl DispatchSampler {
     /// Reads each refresh from `refresh` on, with this interval between refreshes.
-    pub fn new(bands: Bands, memory: Arc<dyn FrontMemory>, refresh: Refresh, interval: Span) -> Self {
-        let mut rows = Rows::default();
+    pub fn new(bands: Bands, memory: Arc<dyn FrontMemory>, refresh: RecordedRefresh, interval: Span) -> Self {
+        let mut rows = SampledRows::default();
         rows.begin(refresh.sequence, bands.pixels());
-        InTurn { bands, memory, refresh, interval, band: 0, rows, done: None, spare: None }
+        DispatchSampler { bands, memory, refresh, interval, band: 0, rows, done: None, spare: None }
     }
 }
 
-impl Sampler for InTurn {
+impl FrontSampler for DispatchSampler {
     fn next(&self) -> Option<Instant> {
         Some(self.bands.due(self.refresh.time, self.band))
     }
 
-    fn look(&mut self, now: Instant) {
+    fn read_band(&mut self, now: Instant) {
         self.rows.read(self.bands, (self.band, self.refresh.time), &*self.memory, || now);
         self.band += 1;
         if self.band == self.bands.count() {
             self.band = 0;
-            self.refresh = Refresh { time: self.refresh.time + self.interval, sequence: self.refresh.sequence + 1 };
+            self.refresh =
+                RecordedRefresh { time: self.refresh.time + self.interval, sequence: self.refresh.sequence + 1 };
             let mut next = self.spare.take().unwrap_or_default();
             next.begin(self.refresh.sequence, self.bands.pixels());
             self.done = Some(std::mem::replace(&mut self.rows, next));
         }
     }
 
-    fn take(&mut self, sequence: u64) -> Option<Rows> {
+    fn take(&mut self, sequence: u64) -> Option<SampledRows> {
         self.done.take().filter(|rows| rows.sequence == sequence)
     }
 
-    fn give_back(&mut self, rows: Rows) {
+    fn give_back(&mut self, rows: SampledRows) {
         self.spare = Some(rows);
     }
 }
 
 /// Shared memory that a display scans out.
-pub(super) struct Scanning {
+pub(super) struct FrontScanout {
     pub bands: Bands,
-    pub sampler: Box<dyn Sampler>,
+    pub sampler: Box<dyn FrontSampler>,
     /// The refresh whose rows are needed next.
-    pub refresh: Refresh,
+    pub refresh: RecordedRefresh,
     /// The last rows on screen. A new frame keeps them until the beam reaches the rectangle.
     pub seen: Vec<u32>,
 }
 
-impl Scanning {
+impl FrontScanout {
     /// Scans out from the refresh `first` on.
-    pub fn new(bands: Bands, sampler: Box<dyn Sampler>, first: Refresh) -> Self {
-        Scanning { bands, sampler, refresh: first, seen: Vec::new() }
+    pub fn new(bands: Bands, sampler: Box<dyn FrontSampler>, first: RecordedRefresh) -> Self {
+        FrontScanout { bands, sampler, refresh: first, seen: Vec::new() }
     }
 
     /// When all rows of the current refresh have been read.

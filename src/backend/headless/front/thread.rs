@@ -3,29 +3,29 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Bands, Rows, Sampler};
+use super::{Bands, FrontSampler, SampledRows};
 use crate::backend::front::FrontMemory;
-use crate::backend::headless::grid::Refresh;
+use crate::backend::headless::grid::RecordedRefresh;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// How many refreshes are kept until the display takes them; the oldest is dropped first.
 const MOST_KEPT: usize = 2;
 
 #[derive(Debug, Default)]
-struct Board {
-    done: Vec<Rows>,
-    spare: Vec<Rows>,
+struct SamplerQueue {
+    done: Vec<SampledRows>,
+    spare: Vec<SampledRows>,
     is_over: bool,
 }
 
 #[derive(Debug, Default)]
-struct Between {
-    board: Mutex<Board>,
+struct SamplerShared {
+    board: Mutex<SamplerQueue>,
     over: Condvar,
 }
 
-impl Between {
-    fn board(&self) -> MutexGuard<'_, Board> {
+impl SamplerShared {
+    fn board(&self) -> MutexGuard<'_, SamplerQueue> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -48,7 +48,7 @@ impl Between {
 
 /// A handle to the thread. Dropping it ends the thread without waiting for its end.
 #[derive(Debug)]
-pub(in crate::backend::headless) struct SamplerThread(Arc<Between>);
+pub(in crate::backend::headless) struct SamplerThread(Arc<SamplerShared>);
 
 impl SamplerThread {
     /// Reads each refresh from `refresh` on, with this interval between refreshes, on the monotonic clock.
@@ -58,10 +58,10 @@ impl SamplerThread {
     pub fn start(
         bands: Bands,
         memory: Arc<dyn FrontMemory>,
-        refresh: Refresh,
+        refresh: RecordedRefresh,
         interval: Span,
     ) -> std::io::Result<Self> {
-        let between = Arc::new(Between::default());
+        let between = Arc::new(SamplerShared::default());
         let theirs = Arc::clone(&between);
         let run = move || run(bands, &*memory, refresh, interval, &theirs);
         std::thread::Builder::new().name("front sampler".to_owned()).spawn(run)?;
@@ -69,14 +69,14 @@ impl SamplerThread {
     }
 }
 
-impl Sampler for SamplerThread {
-    fn take(&mut self, sequence: u64) -> Option<Rows> {
+impl FrontSampler for SamplerThread {
+    fn take(&mut self, sequence: u64) -> Option<SampledRows> {
         let mut board = self.0.board();
         let place = board.done.iter().position(|rows| rows.sequence == sequence)?;
         Some(board.done.swap_remove(place))
     }
 
-    fn give_back(&mut self, rows: Rows) {
+    fn give_back(&mut self, rows: SampledRows) {
         let mut board = self.0.board();
         if board.spare.len() < MOST_KEPT {
             board.spare.push(rows);
@@ -91,7 +91,7 @@ impl Drop for SamplerThread {
     }
 }
 
-fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: Refresh, interval: Span, between: &Between) {
+fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: RecordedRefresh, interval: Span, between: &SamplerShared) {
     loop {
         let mut rows = between.board().spare.pop().unwrap_or_default();
         rows.begin(refresh.sequence, bands.pixels());
@@ -111,7 +111,7 @@ fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: Refresh, interval: S
         }
         // After a long preemption, continue with the next refresh that can still be read from its top.
         loop {
-            refresh = Refresh { time: refresh.time + interval, sequence: refresh.sequence + 1 };
+            refresh = RecordedRefresh { time: refresh.time + interval, sequence: refresh.sequence + 1 };
             if bands.lit(refresh.time, 0) > MonotonicClock.now() {
                 break;
             }

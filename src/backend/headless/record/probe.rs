@@ -8,16 +8,16 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::backend::PixelRect;
-use crate::backend::headless::grid::Refresh;
+use crate::backend::headless::grid::RecordedRefresh;
 use crate::backend::headless::image::PanelImage;
-use crate::backend::headless::watch::Watch;
+use crate::backend::headless::panel_watch::PanelWatch;
 use upbeat_timing::time::Instant;
 
 /// The content of the rectangle from a refresh on.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeSample<'a> {
     /// The first refresh that shows it.
-    pub refresh: Refresh,
+    pub refresh: RecordedRefresh,
     /// When the panel lit the rectangle's first row: the further down it lies, the later in the refresh. The same
     /// holds for a row that was rewritten behind the beam.
     pub light: Instant,
@@ -44,7 +44,7 @@ impl<F: FnMut(ProbeSample<'_>)> LightProbe<F> {
     }
 }
 
-impl<F: FnMut(ProbeSample<'_>)> Watch for LightProbe<F> {
+impl<F: FnMut(ProbeSample<'_>)> PanelWatch for LightProbe<F> {
     fn image_changed(&mut self, image: &PanelImage<'_>) {
         let rect = image.read(self.rect, &mut self.read);
         if self.any && self.read == self.seen {
@@ -61,7 +61,7 @@ impl<F: FnMut(ProbeSample<'_>)> Watch for LightProbe<F> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedSample {
     /// The first refresh that shows it.
-    pub refresh: Refresh,
+    pub refresh: RecordedRefresh,
     /// When its first row was lit.
     pub light: Instant,
     /// The pixels, rows from the top.
@@ -77,7 +77,7 @@ pub struct ProbeLog {
 
 impl ProbeLog {
     /// A log of at most `capacity` entries and the watch that fills it.
-    pub fn new(rect: PixelRect, capacity: usize) -> (Self, Box<dyn Watch>) {
+    pub fn new(rect: PixelRect, capacity: usize) -> (Self, Box<dyn PanelWatch>) {
         let log = ProbeLog { samples: Rc::default(), forgotten: Rc::default() };
         let filler = log.clone();
         let probe = LightProbe::new(rect, move |sample| filler.add(sample, capacity.max(1)));

@@ -6,9 +6,9 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::output::HeadlessOutput;
-use crate::backend::headless::watch::{Watch, WatchId};
+use crate::backend::headless::panel_watch::{PanelWatch, WatchId};
 use crate::backend::{PixelBuffer, PixelRect};
-use upbeat_record::recording::{ImageSink, RecordedImage, Shown, Tally};
+use upbeat_record::recording::{ImageSink, RecordedImage, RecordingTotals, ScreenTime};
 
 /// How many images may wait for the sink. Eight refreshes hide a slow disk. A longer queue costs memory (32 MB at
 /// 1080p) and would only hide a sink that is too slow for good.
@@ -25,7 +25,7 @@ pub enum RecordingError {
     /// The sink failed; all later images count as dropped.
     #[error("the recording broke off after {} images ({} lost): {message}", tally.recorded, tally.dropped)]
     Sink {
-        tally: Tally,
+        tally: RecordingTotals,
         /// The sink's first error.
         message: String,
     },
@@ -33,7 +33,7 @@ pub enum RecordingError {
 
 #[derive(Debug, Default)]
 struct Progress {
-    tally: Tally,
+    tally: RecordingTotals,
     error: Option<String>,
 }
 
@@ -60,10 +60,10 @@ impl Recording {
         let progress = Arc::new(Mutex::new(Progress::default()));
         let (images, queue) = channel();
         let (give_back, spare) = channel();
-        let worker = Worker { queue, give_back, progress: progress.clone(), sink };
+        let worker = RecorderWorker { queue, give_back, progress: progress.clone(), sink };
         let thread =
             Builder::new().name("recorder".to_owned()).spawn(move || worker.run()).map_err(RecordingError::Thread)?;
-        let handover = Handover {
+        let handover = ImageHandover {
             part,
             images,
             spare,
@@ -78,12 +78,12 @@ impl Recording {
     }
 
     /// The images recorded and dropped so far.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> RecordingTotals {
         lock(&self.progress).tally
     }
 
     /// Ends the recording with the image on screen, and waits until all images are written.
-    pub fn finish(mut self) -> Result<Tally, RecordingError> {
+    pub fn finish(mut self) -> Result<RecordingTotals, RecordingError> {
         self.output.remove_watch(self.watch);
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -109,7 +109,7 @@ fn lock(progress: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
 }
 
 /// The display's end: copies an image if a buffer is free for it.
-struct Handover {
+struct ImageHandover {
     part: Option<PixelRect>,
     images: Sender<RecordedImage>,
     spare: Receiver<PixelBuffer>,
@@ -123,7 +123,7 @@ struct Handover {
     progress: Arc<Mutex<Progress>>,
 }
 
-impl Handover {
+impl ImageHandover {
     /// Copies the image as it is now; `None` if no buffer is free.
     fn copy(&mut self, image: &PanelImage<'_>) -> Option<PixelBuffer> {
         let mut pixels = self.spare_buffer()?;
@@ -151,7 +151,7 @@ impl Handover {
     }
 }
 
-impl Watch for Handover {
+impl PanelWatch for ImageHandover {
     fn image_unproven(&mut self) {
         self.drop_image();
     }
@@ -167,7 +167,7 @@ impl Watch for Handover {
         self.kept = self.copy(image);
     }
 
-    fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
+    fn image_done(&mut self, image: &PanelImage<'_>, shown: ScreenTime) {
         let Some(pixels) = self.kept.take().or_else(|| self.copy(image)) else { return self.drop_image() };
         let dropped_before = std::mem::take(&mut self.dropped);
         if self.images.send(RecordedImage { shown, dropped_before, pixels }).is_err() {
@@ -176,14 +176,14 @@ impl Watch for Handover {
     }
 }
 
-struct Worker<S> {
+struct RecorderWorker<S> {
     queue: Receiver<RecordedImage>,
     give_back: Sender<PixelBuffer>,
     progress: Arc<Mutex<Progress>>,
     sink: S,
 }
 
-impl<S: ImageSink> Worker<S> {
+impl<S: ImageSink> RecorderWorker<S> {
     fn run(mut self) {
         // Best effort: if it fails, the recorder takes more CPU time from the measured clients.
         let _ = rustix::process::setpriority_process(None, RECORDER_NICENESS);

@@ -6,13 +6,13 @@ use rand::{Rng, SeedableRng};
 use super::stage::{options, submit_at};
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::options::OutputOptions;
-use crate::backend::{Change, DisplayEvent, FrameId, Mode, PixelRect, Plan};
+use crate::backend::{DisplayEvent, FrameId, FramePlan, PixelRect, PlanChange, VideoMode};
 use upbeat_timing::output::OutputMachine;
 use upbeat_timing::time::{Instant, Span};
 use upbeat_timing::vsync::VsyncModel;
 
 /// The number of rows is that of a small monitor.
-pub(super) const MODE: Mode = Mode { width: 4, height: 720, refresh: 60_000 };
+pub(super) const MODE: VideoMode = VideoMode { width: 4, height: 720, refresh: 60_000 };
 const WRITES: u64 = 10_000;
 
 /// A display with a frame on screen and a writable front buffer.
@@ -27,7 +27,7 @@ pub(super) fn lit() -> VirtualDisplay {
 
 fn write(display: &mut VirtualDisplay, frame: u64, rect: PixelRect, at: Instant) {
     let pixels = vec![frame as u32; (rect.width * rect.height) as usize];
-    let plan = Plan::plain(FrameId(frame), Change::FrontRectangle { rect, pixels });
+    let plan = FramePlan::plain(FrameId(frame), PlanChange::FrontRectangle { rect, pixels });
     display.submit(plan, None, at).map_err(|refused| refused.0).expect("taken");
 }
 
@@ -35,7 +35,7 @@ fn write(display: &mut VirtualDisplay, frame: u64, rect: PixelRect, at: Instant)
 fn light(display: &mut VirtualDisplay, frame: u64, at: Instant) -> (Instant, Option<u64>, bool) {
     display.advance(at + MODE.interval() * 2);
     match display.poll_event() {
-        Some(DisplayEvent::Written { frame: FrameId(lit), light, sequence, torn }) if lit == frame => {
+        Some(DisplayEvent::FrontLit { frame: FrameId(lit), light, sequence, torn }) if lit == frame => {
             (light, sequence, torn)
         }
         other => panic!("frame {frame}: {other:?}"),
@@ -43,7 +43,7 @@ fn light(display: &mut VirtualDisplay, frame: u64, at: Instant) -> (Instant, Opt
 }
 
 #[test]
-fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_and_late_ones_are_found_torn() {
+fn timely_front_writes_are_never_torn_and_late_writes_are() {
     let mut rng = StdRng::seed_from_u64(16);
     let mut display = lit();
     let scan = display.capabilities().scan.expect("it says how it scans");

@@ -8,12 +8,12 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::stage::plan;
 use crate::backend::headless::{HeadlessBackend, HeadlessError, HotplugEvent, OutputOptions};
-use crate::backend::{Change, Display, DisplayEvent, FrameId, Mode, Plan, SubmitError};
+use crate::backend::{Display, DisplayEvent, FrameId, FramePlan, PlanChange, SubmitError, VideoMode};
 use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, Mode as Trigger, PostAction};
 use upbeat_timing::time::{Instant, SimulatedClock, Span};
 
-const MODE: Mode = Mode { width: 8, height: 8, refresh: 200_000 };
+const MODE: VideoMode = VideoMode { width: 8, height: 8, refresh: 200_000 };
 
 /// Waits for the backend's descriptor; false if it was not readable for `millis`.
 fn readable(backend: &HeadlessBackend, millis: i64) -> bool {
@@ -21,9 +21,9 @@ fn readable(backend: &HeadlessBackend, millis: i64) -> bool {
     poll(&mut [PollFd::new(backend, PollFlags::IN)], Some(&timeout)).expect("poll") > 0
 }
 
-fn compose(output: &mut impl Display, frame: u64) -> Plan {
+fn compose(output: &mut impl Display, frame: u64) -> FramePlan {
     let buffer = output.acquire().expect("a free buffer");
-    plan(frame, Change::Compose { buffer, damage: Vec::new() })
+    plan(frame, PlanChange::Compose { buffer, damage: Vec::new() })
 }
 
 /// Far longer than any refresh, so only a hang takes this long.
@@ -53,7 +53,7 @@ fn a_fence_wakes_the_loop_when_it_signals_and_the_frame_goes_out_after() {
     let mut output = backend.add_output("HEADLESS-1", MODE, OutputOptions::default()).expect("an output");
     let fence = eventfd(0, EventfdFlags::CLOEXEC).expect("an eventfd");
     let signal = fence.as_fd().try_clone_to_owned().expect("a duplicate");
-    let plan = Plan { in_fence: Some(fence), ..compose(&mut output, 1) };
+    let plan = FramePlan { in_fence: Some(fence), ..compose(&mut output, 1) };
     output.submit(plan).expect("taken");
     assert!(!readable(&backend, 30), "a pending fence made a wake-up");
     rustix::io::write(&signal, &1u64.to_ne_bytes()).expect("signalled");
@@ -71,7 +71,7 @@ fn a_fence_wakes_the_loop_when_it_signals_and_the_frame_goes_out_after() {
 }
 
 #[test]
-fn what_happens_while_something_else_is_asked_of_it_wakes_the_loop() {
+fn event_during_another_call_wakes_the_loop() {
     let mut backend = HeadlessBackend::new().expect("a backend");
     let mut output = backend.add_output("HEADLESS-1", MODE, OutputOptions::default()).expect("an output");
     let plan = compose(&mut output, 1);
@@ -97,10 +97,11 @@ fn outputs_come_and_go_and_say_so() {
     let clock = Rc::new(SimulatedClock::starting_at(Instant::from_nanos(1_000_000_000)));
     let mut backend = HeadlessBackend::with_clock(clock.clone()).expect("a backend");
     let mut first = backend.add_output("A", MODE, OutputOptions::default()).expect("an output");
-    let slow = Mode { refresh: 50_000, ..MODE };
+    let slow = VideoMode { refresh: 50_000, ..MODE };
     let mut second = backend.add_output("B", slow, OutputOptions::default()).expect("an output");
     assert!(matches!(backend.add_output("A", MODE, OutputOptions::default()), Err(HeadlessError::NameTaken(_))));
-    let wrong = backend.add_output("C", Mode { width: 0, ..MODE }, OutputOptions::default()).err().expect("refused");
+    let wrong =
+        backend.add_output("C", VideoMode { width: 0, ..MODE }, OutputOptions::default()).err().expect("refused");
     assert_eq!(wrong.to_string(), "output C: size 0x8: width and height must lie in 1..=16384");
 
     for output in [&mut first, &mut second] {
@@ -116,14 +117,14 @@ fn outputs_come_and_go_and_say_so() {
     assert!(matches!(second.poll_event(), Some(DisplayEvent::Lost { frame: FrameId(7), .. })));
     assert_eq!((second.poll_event(), second.poll_event()), (Some(DisplayEvent::Gone), None));
     assert!(second.acquire().is_none());
-    assert_eq!(second.submit(plan(8, Change::Planes)).map_err(|(error, _)| error), Err(SubmitError::Off));
+    assert_eq!(second.submit(plan(8, PlanChange::Planes)).map_err(|(error, _)| error), Err(SubmitError::Off));
     let hotplug: Vec<_> = std::iter::from_fn(|| backend.poll_hotplug()).collect();
     let [a, b] = ["A", "B"].map(str::to_owned);
     assert_eq!(hotplug, [HotplugEvent::Added(a), HotplugEvent::Added(b.clone()), HotplugEvent::Removed(b)]);
 }
 
 #[test]
-fn it_is_an_event_source_and_a_script_can_pull_the_plug_of_an_idle_output() {
+fn scripted_unplug_of_an_idle_output_wakes_the_event_loop() {
     let mut backend = HeadlessBackend::new().expect("a backend");
     let faults = "at 20ms unplug".parse().expect("a script");
     let options = OutputOptions { faults, ..OutputOptions::default() };

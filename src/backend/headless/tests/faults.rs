@@ -7,18 +7,18 @@ use std::rc::Rc;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::stage::{Stage, options, submit_at};
-use crate::backend::headless::fault::{Fault, FaultScript, StampFault, What, When};
+use super::stage::{TimelineStage, options, submit_at};
+use crate::backend::headless::fault::{FaultKind, FaultScript, FaultTime, ScriptedFault, StampFault};
 use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::options::OutputOptions;
-use crate::backend::headless::watch::{Shown, Watch};
-use crate::backend::{DisplayEvent, FrameId, Mode};
+use crate::backend::headless::panel_watch::{PanelWatch, ScreenTime};
+use crate::backend::{DisplayEvent, FrameId, VideoMode};
 use upbeat_timing::time::{Instant, Span};
 
 /// Submits a frame 3 ms after each of the first `refreshes` refreshes if none waits, with the faults of `script`.
 fn play(script: &str, refreshes: u64, expected: Expect) {
     let faults = script.parse().expect("a valid script");
-    let mut stage = Stage::new(OutputOptions { faults, ..options() });
+    let mut stage = TimelineStage::new(OutputOptions { faults, ..options() });
     for refresh in 0..refreshes {
         stage.submit(refresh as f64 * 10.0 + 3.0, refresh + 1, false);
     }
@@ -183,10 +183,10 @@ fn a_plug_pulled_in_the_middle_of_a_frame_loses_it() {
 
 /// When each image was really on screen, whatever the display reports.
 #[derive(Clone, Default)]
-struct Light(Rc<RefCell<Vec<Shown>>>);
+struct LightLog(Rc<RefCell<Vec<ScreenTime>>>);
 
-impl Watch for Light {
-    fn image_done(&mut self, _: &PanelImage<'_>, shown: Shown) {
+impl PanelWatch for LightLog {
+    fn image_done(&mut self, _: &PanelImage<'_>, shown: ScreenTime) {
         self.0.borrow_mut().push(shown);
     }
 }
@@ -194,9 +194,9 @@ impl Watch for Light {
 fn script() -> impl Strategy<Value = FaultScript> {
     let span = || (0i64..40).prop_map(Span::from_millis);
     let when = prop_oneof![
-        (0u64..20).prop_map(When::Refresh),
-        (0u64..20).prop_map(|frame| When::Frame(FrameId(frame))),
-        (0i64..200).prop_map(|millis| When::At(Span::from_millis(millis))),
+        (0u64..20).prop_map(FaultTime::Refresh),
+        (0u64..20).prop_map(|frame| FaultTime::Frame(FrameId(frame))),
+        (0i64..200).prop_map(|millis| FaultTime::At(Span::from_millis(millis))),
     ];
     let stamp = prop_oneof![
         span().prop_map(StampFault::Early),
@@ -205,30 +205,30 @@ fn script() -> impl Strategy<Value = FaultScript> {
         Just(StampFault::Zero),
         Just(StampFault::Duplicate),
     ];
-    let mode = Mode { width: 4, height: 2, refresh: 100_000 };
+    let mode = VideoMode { width: 4, height: 2, refresh: 100_000 };
     let what = prop_oneof![
-        stamp.prop_map(What::Stamp),
-        Just(What::NoSequence),
-        Just(What::HoldFlip),
-        Just(What::LoseFrame),
-        Just(What::RefuseSubmit),
-        span().prop_map(What::DelayEvents),
-        any::<bool>().prop_map(What::Power),
-        Just(What::Mode(mode)),
-        Just(What::Unplug),
+        stamp.prop_map(FaultKind::Stamp),
+        Just(FaultKind::NoSequence),
+        Just(FaultKind::HoldFlip),
+        Just(FaultKind::LoseFrame),
+        Just(FaultKind::RefuseSubmit),
+        span().prop_map(FaultKind::DelayEvents),
+        any::<bool>().prop_map(FaultKind::Power),
+        Just(FaultKind::Mode(mode)),
+        Just(FaultKind::Unplug),
     ];
-    let fault = (when, what, 1u32..4).prop_map(|(when, what, count)| Fault { when, what, count });
+    let fault = (when, what, 1u32..4).prop_map(|(when, what, count)| ScriptedFault { when, kind: what, count });
     prop::collection::vec(fault, 0..8).prop_map(|faults| FaultScript { faults })
 }
 
 proptest! {
     #[test]
-    fn whatever_goes_wrong_each_frame_taken_has_one_fate_and_light_keeps_its_order(
+    fn every_accepted_frame_has_one_outcome_and_light_stays_in_order_under_faults(
         faults in script(),
         gaps in prop::collection::vec(0i64..25_000_000, 1..40),
     ) {
-        let mut display = Stage::new(OutputOptions { faults, ..options() }).display;
-        let light = Light::default();
+        let mut display = TimelineStage::new(OutputOptions { faults, ..options() }).display;
+        let light = LightLog::default();
         display.add_watch(Box::new(light.clone()));
         let (mut now, mut taken, mut fates) = (Instant::ZERO, BTreeSet::new(), BTreeSet::new());
         for (frame, gap) in (0..).zip(gaps.into_iter().chain([1_000_000_000])) {

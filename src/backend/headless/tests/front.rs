@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 
 use super::beam::{MODE, lit};
 use super::stage::{options, submit_at};
-use crate::backend::front::{Front, FrontMemory, Scanned};
+use crate::backend::front::{FrontMemory, FrontScanReport, SharedFront};
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::{DisplayEvent, PixelRect};
 use upbeat_timing::time::{Instant, Span};
@@ -17,11 +17,11 @@ const WRITES: u64 = 10_000;
 
 /// The memory of a client that writes to it.
 #[derive(Clone, Debug)]
-struct Memory(Arc<Mutex<Vec<u32>>>);
+struct SharedClientMemory(Arc<Mutex<Vec<u32>>>);
 
-impl Memory {
+impl SharedClientMemory {
     fn new() -> Self {
-        Memory(Arc::new(Mutex::new(vec![0; (MODE.width * MODE.height) as usize])))
+        SharedClientMemory(Arc::new(Mutex::new(vec![0; (MODE.width * MODE.height) as usize])))
     }
 
     fn write(&self, y: i32, height: i32, value: u32) {
@@ -30,7 +30,7 @@ impl Memory {
     }
 }
 
-impl FrontMemory for Memory {
+impl FrontMemory for SharedClientMemory {
     fn read(&self, first: i32, _height: i32, into: &mut [u32]) -> bool {
         let from = (first * MODE.width) as usize;
         into.copy_from_slice(&self.0.lock().expect("no thread panicked")[from..from + into.len()]);
@@ -39,14 +39,14 @@ impl FrontMemory for Memory {
 }
 
 /// Advances to `then` without ever being late, and returns the scan-out reports on the way.
-fn go(display: &mut VirtualDisplay, then: Instant) -> Vec<Scanned> {
+fn go(display: &mut VirtualDisplay, then: Instant) -> Vec<FrontScanReport> {
     let mut scanned = Vec::new();
     loop {
         let next = display.next_event().filter(|next| *next <= then);
         display.advance(next.unwrap_or(then));
         while let Some(event) = display.poll_event() {
             match event {
-                DisplayEvent::Scanned(what) => scanned.push(what),
+                DisplayEvent::FrontScanned(what) => scanned.push(what),
                 other => panic!("{other:?}"),
             }
         }
@@ -63,12 +63,13 @@ fn rows(display: &VirtualDisplay, y: i32, height: i32) -> Vec<u32> {
 }
 
 #[test]
-fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_or_unproven_and_late_ones_are_found_torn() {
+fn timely_shared_writes_are_never_torn_or_unproven_and_late_writes_are_torn() {
     let mut rng = StdRng::seed_from_u64(16);
-    let (mut display, memory) = (lit(), Memory::new());
+    let (mut display, memory) = (lit(), SharedClientMemory::new());
     let scan = display.capabilities().scan.expect("it says how it scans");
     let mut now = Instant::ZERO + Span::from_millis(200);
-    let ahead = display.share(Some(Front { rect: WHOLE, memory: Arc::new(memory.clone()) }), now).expect("shared").0;
+    let ahead =
+        display.share(Some(SharedFront { rect: WHOLE, memory: Arc::new(memory.clone()) }), now).expect("shared").0;
     assert!(ahead < Span::from_millis(1), "{ahead}");
     // The first refresh that is read completely.
     let mut present = display.last_refresh(now).expect("it refreshes").time + MODE.interval() * 2;
@@ -114,18 +115,18 @@ fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_or_unproven_and_late_o
 }
 
 #[test]
-fn what_is_read_late_is_unproven_and_not_seen() {
-    let (mut display, memory) = (lit(), Memory::new());
+fn late_read_is_unproven_and_not_seen() {
+    let (mut display, memory) = (lit(), SharedClientMemory::new());
     let now = Instant::ZERO + Span::from_millis(200);
-    assert!(display.share(Some(Front { rect: WHOLE, memory: Arc::new(memory.clone()) }), now).is_some());
+    assert!(display.share(Some(SharedFront { rect: WHOLE, memory: Arc::new(memory.clone()) }), now).is_some());
     let present = display.last_refresh(now).expect("it refreshes").time + MODE.interval() * 2;
     go(&mut display, present - Span::from_millis(1));
     memory.write(0, MODE.height, 7);
     // No dispatch for the time of a quarter of the scan.
     display.advance(present + Span::from_millis(4));
     let scanned = go(&mut display, present + MODE.interval() - Span::from_micros(1));
-    let this: Vec<Scanned> = scanned.into_iter().filter(|scanned| scanned.refresh == present).collect();
-    assert_eq!(this, [Scanned { refresh: present, is_proven: false }]);
+    let this: Vec<FrontScanReport> = scanned.into_iter().filter(|scanned| scanned.refresh == present).collect();
+    assert_eq!(this, [FrontScanReport { refresh: present, is_proven: false }]);
     assert!(rows(&display, 0, MODE.height).iter().all(|row| *row == 0), "nothing of it");
     let scanned = go(&mut display, present + MODE.interval() * 2 - Span::from_micros(1));
     assert!(scanned.iter().all(|scanned| scanned.is_proven));
@@ -140,9 +141,9 @@ fn what_is_read_late_is_unproven_and_not_seen() {
 }
 
 #[test]
-fn what_cannot_be_is_not_shared() {
+fn impossible_front_is_not_shared() {
     let now = Instant::ZERO + Span::from_millis(200);
-    let front = |rect| Some(Front { rect, memory: Arc::new(Memory::new()) });
+    let front = |rect| Some(SharedFront { rect, memory: Arc::new(SharedClientMemory::new()) });
     let mut display = lit();
     for rect in [
         PixelRect { x: 1, ..WHOLE },

@@ -12,15 +12,16 @@ use super::stage::{compose, ms, options, plan, submit_at};
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::options::OutputOptions;
+use crate::backend::headless::panel_watch::{PanelWatch, ScreenTime};
 use crate::backend::headless::scan::scan;
-use crate::backend::headless::watch::{Shown, Watch};
 use crate::backend::{
-    BufferStorage, Change, CursorPlane, DisplayEvent, FrameId, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
+    BufferStorage, CursorPlane, DisplayEvent, FrameId, FramePlan, PixelBuffer, PixelRect, PlanChange, SubmitError,
+    VideoMode,
 };
 use upbeat_timing::time::{Instant, Span};
 
 /// 8 rows, 10 ms a refresh.
-const MODE: Mode = Mode { width: 3, height: 8, refresh: 100_000 };
+const MODE: VideoMode = VideoMode { width: 3, height: 8, refresh: 100_000 };
 
 fn vblank(refresh: u64) -> Instant {
     ms(10.0 * refresh as f64)
@@ -34,17 +35,17 @@ fn front_options() -> OutputOptions {
     OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..options() }
 }
 
-fn rectangle(frame: u64, y: i32, height: i32, colour: u32) -> Plan {
+fn rectangle(frame: u64, y: i32, height: i32, colour: u32) -> FramePlan {
     let rect = PixelRect { x: 1, y, width: 2, height };
-    plan(frame, Change::FrontRectangle { rect, pixels: vec![colour; 2 * height as usize] })
+    plan(frame, PlanChange::FrontRectangle { rect, pixels: vec![colour; 2 * height as usize] })
 }
 
 /// Logs every image that was on screen.
 #[derive(Clone, Default)]
 struct Camera(Rc<RefCell<String>>);
 
-impl Watch for Camera {
-    fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
+impl PanelWatch for Camera {
+    fn image_done(&mut self, image: &PanelImage<'_>, shown: ScreenTime) {
         let mut picture = PixelBuffer::default();
         image.copy_into(&mut picture);
         let rows: Vec<_> = picture.pixels.chunks(picture.width as usize).map(|row| format!("{row:x?}")).collect();
@@ -81,7 +82,7 @@ fn a_rectangle_written_under_the_beam_lands_row_by_row() {
     "#]]
     .assert_eq(&camera.0.borrow());
     let presented = DisplayEvent::Presented { frame: FrameId(1), time: vblank(1), sequence: Some(1) };
-    let written = |frame, sequence, light, torn| DisplayEvent::Written {
+    let written = |frame, sequence, light, torn| DisplayEvent::FrontLit {
         frame: FrameId(frame),
         light,
         sequence: Some(sequence),
@@ -96,11 +97,12 @@ fn the_cursor_is_over_the_picture_and_moves_without_a_new_buffer() {
     let (mut display, camera) = (display(front_options()), Camera::default());
     let id = display.add_watch(Box::new(camera.clone()));
     let image = Arc::new(PixelBuffer { width: 2, height: 1, pixels: vec![0xff00_0009, 0x8000_0020] });
-    let first = Plan { cursor: Some(CursorPlane { x: 2, y: 0, image: image.clone() }), ..compose(&mut display, 0x80) };
+    let first =
+        FramePlan { cursor: Some(CursorPlane { x: 2, y: 0, image: image.clone() }), ..compose(&mut display, 0x80) };
     display.submit(first, Some(ms(1.0)), ms(1.0)).map_err(|e| e.0).expect("taken");
-    let moved = Plan { cursor: Some(CursorPlane { x: -1, y: 7, image }), ..plan(2, Change::Planes) };
+    let moved = FramePlan { cursor: Some(CursorPlane { x: -1, y: 7, image }), ..plan(2, PlanChange::Planes) };
     display.submit(moved, Some(ms(11.0)), ms(11.0)).map_err(|e| e.0).expect("taken");
-    display.submit(plan(3, Change::Planes), Some(ms(21.0)), ms(21.0)).map_err(|e| e.0).expect("taken");
+    display.submit(plan(3, PlanChange::Planes), Some(ms(21.0)), ms(21.0)).map_err(|e| e.0).expect("taken");
     display.advance(ms(30.0));
     display.remove_watch(id, ms(35.0));
     expect![[r#"
@@ -133,7 +135,7 @@ fn a_picture_stays_what_it_was_however_late_it_is_read_and_keeps_no_frame_from_t
     display.advance(ms(10.0));
     let shots: Vec<_> = (2..20u64)
         .map(|frame| {
-            let before = display.shot(true).expect("it is lit");
+            let before = display.snapshot(true).expect("it is lit");
             // A write above the beam, into a buffer to which a snapshot refers.
             display.submit(rectangle(100 + frame, 7, 1, 0), None, vblank(frame - 1)).expect("taken");
             submit_at(&mut display, frame, vblank(frame - 1) + Span::from_millis(1)).expect("there is a buffer");
@@ -158,7 +160,7 @@ fn a_picture_stays_what_it_was_however_late_it_is_read_and_keeps_no_frame_from_t
 #[test]
 fn a_front_rectangle_that_makes_no_sense_is_refused_with_the_reason() {
     let mut display = display(front_options());
-    let reason = |display: &VirtualDisplay, plan: &Plan| match display.test(plan) {
+    let reason = |display: &VirtualDisplay, plan: &FramePlan| match display.test(plan) {
         Err(SubmitError::Unsupported(reason)) => reason,
         other => panic!("{other:?}"),
     };
@@ -169,10 +171,10 @@ fn a_front_rectangle_that_makes_no_sense_is_refused_with_the_reason() {
         assert_eq!(reason(&display, &rectangle(2, y, height, 0)), "the rectangle is empty or not inside the output");
     }
     let rect = PixelRect { x: i32::MAX, y: 0, width: i32::MAX, height: 1 };
-    let huge = plan(2, Change::FrontRectangle { rect, pixels: Vec::new() });
+    let huge = plan(2, PlanChange::FrontRectangle { rect, pixels: Vec::new() });
     assert_eq!(reason(&display, &huge), "the rectangle is empty or not inside the output");
     let rect = PixelRect { x: 0, y: 0, width: 2, height: 2 };
-    let few = plan(2, Change::FrontRectangle { rect, pixels: vec![0; 3] });
+    let few = plan(2, PlanChange::FrontRectangle { rect, pixels: vec![0; 3] });
     assert_eq!(reason(&display, &few), "the number of pixels does not match the rectangle");
     let mut plain = VirtualDisplay::new(MODE, options(), Instant::ZERO).expect("valid options");
     submit_at(&mut plain, 1, ms(1.0)).expect("taken");
@@ -183,10 +185,10 @@ fn a_front_rectangle_that_makes_no_sense_is_refused_with_the_reason() {
 proptest! {
     /// The reference panel reads each row from the front buffer at that row's time.
     #[test]
-    fn each_row_of_each_refresh_is_what_was_there_when_it_was_read(
+    fn each_row_shows_the_front_buffer_at_its_scan_time(
         writes in prop::collection::vec((0i64..7_000_000, 0i32..8, 1i32..8), 1..30),
     ) {
-        let (mut display, camera) = (display(front_options()), Pictures::default());
+        let (mut display, camera) = (display(front_options()), ColumnCamera::default());
         let id = display.add_watch(Box::new(camera.clone()));
         submit_at(&mut display, 1, ms(3.0)).expect("taken");
         let (mut now, mut history) = (ms(10.0), vec![(ms(10.0), 0, 8, 1)]);
@@ -241,9 +243,9 @@ proptest! {
                 prop_assert_eq!(&memory.pixels, &picture);
             }
             memory.pixels.clone_from(&picture);
-            match display.submit(plan(0, Change::Compose { buffer, damage: Vec::new() }), Some(now), now) {
+            match display.submit(plan(0, PlanChange::Compose { buffer, damage: Vec::new() }), Some(now), now) {
                 Ok(()) => changes.push(std::mem::take(&mut change)),
-                Err((_, Plan { change: Change::Compose { buffer, .. }, .. })) => display.release(buffer),
+                Err((_, FramePlan { change: PlanChange::Compose { buffer, .. }, .. })) => display.release(buffer),
                 Err(_) => prop_assert!(false, "the plan came back changed"),
             }
         }
@@ -251,14 +253,14 @@ proptest! {
 }
 
 /// A column of pixels, with the times at which it was on screen.
-type Picture = (Shown, Vec<u32>);
+type CapturedColumn = (ScreenTime, Vec<u32>);
 
 /// Keeps the second column of every image.
 #[derive(Clone, Default)]
-struct Pictures(Rc<RefCell<Vec<Picture>>>);
+struct ColumnCamera(Rc<RefCell<Vec<CapturedColumn>>>);
 
-impl Watch for Pictures {
-    fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
+impl PanelWatch for ColumnCamera {
+    fn image_done(&mut self, image: &PanelImage<'_>, shown: ScreenTime) {
         let mut column = Vec::new();
         image.read(PixelRect { x: 1, y: 0, width: 1, height: 8 }, &mut column);
         self.0.borrow_mut().push((shown, column));
@@ -271,11 +273,11 @@ fn a_buffer_that_outlived_its_mode_is_refused_and_costs_the_new_mode_none() {
     let (first, second) = (compose(&mut display, 1), display.acquire().expect("a free buffer"));
     // Back to the same size, so only the slot's number tells the buffers apart.
     for height in [9, 8] {
-        display.set_mode(Mode { height, ..MODE }, ms(5.0)).expect("a valid mode");
+        display.set_mode(VideoMode { height, ..MODE }, ms(5.0)).expect("a valid mode");
     }
     let (error, plan) = display.submit(first, Some(ms(6.0)), ms(6.0)).expect_err("refused");
     assert_eq!(error, SubmitError::Unsupported("the buffer is not one of this output in this mode"));
-    let Change::Compose { buffer: first, .. } = plan.change else { panic!("the plan came back changed") };
+    let PlanChange::Compose { buffer: first, .. } = plan.change else { panic!("the plan came back changed") };
     let lent: Vec<_> = std::iter::from_fn(|| display.acquire()).collect();
     assert_eq!(lent.len(), options().buffers);
     assert!(lent.iter().all(|buffer| buffer.age == 0), "nothing was composed in this mode");

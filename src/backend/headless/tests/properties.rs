@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::stage::{MODE, compose, options, submit_at};
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::options::OutputOptions;
-use crate::backend::{BufferStorage, Change, DisplayEvent, FrameId, Plan, SubmitError};
+use crate::backend::{BufferStorage, DisplayEvent, FrameId, FramePlan, PlanChange, SubmitError};
 use upbeat_timing::time::{Instant, Span};
 
 const INTERVAL: i64 = 10_000_000;
@@ -15,32 +15,32 @@ const LEAD: i64 = 1_000_000;
 
 /// An action, `after` nanoseconds after the previous step.
 #[derive(Clone, Debug)]
-struct Step {
+struct PlayedStep {
     after: i64,
-    what: What,
+    what: PlayedAction,
 }
 
 #[derive(Clone, Debug)]
-enum What {
+enum PlayedAction {
     Submit { rendering: i64 },
     Withdraw,
     Nothing,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<PlayedStep>> {
     let what = prop_oneof![
-        4 => prop_oneof![Just(0), 0i64..40_000_000].prop_map(|rendering| What::Submit { rendering }),
-        1 => Just(What::Withdraw),
-        2 => Just(What::Nothing),
+        4 => prop_oneof![Just(0), 0i64..40_000_000].prop_map(|rendering| PlayedAction::Submit { rendering }),
+        1 => Just(PlayedAction::Withdraw),
+        2 => Just(PlayedAction::Nothing),
     ];
     // Distances that hit the deadline or the vblank exactly are the interesting cases.
     let after = prop_oneof![Just(0), Just(LEAD), Just(INTERVAL - LEAD), Just(INTERVAL), 0i64..30_000_000];
-    prop::collection::vec((after, what).prop_map(|(after, what)| Step { after, what }), 1..60)
+    prop::collection::vec((after, what).prop_map(|(after, what)| PlayedStep { after, what }), 1..60)
 }
 
 /// Plays the steps and returns the accepted frames and the events. Without `dispatch_in_between` the display is
 /// dispatched only at the steps, however late that is.
-fn play(steps: &[Step], options: OutputOptions, dispatch_in_between: bool) -> (Vec<u64>, Vec<DisplayEvent>) {
+fn play(steps: &[PlayedStep], options: OutputOptions, dispatch_in_between: bool) -> (Vec<u64>, Vec<DisplayEvent>) {
     let mut display = VirtualDisplay::new(MODE, options, Instant::ZERO).expect("valid options");
     let (mut now, mut taken, mut events) = (Instant::ZERO, Vec::new(), Vec::new());
     let mut fence = None;
@@ -55,18 +55,18 @@ fn play(steps: &[Step], options: OutputOptions, dispatch_in_between: bool) -> (V
         }
         display.advance(now);
         match step.what {
-            What::Submit { rendering } => {
+            PlayedAction::Submit { rendering } => {
                 if let Some(done) = try_submit(&mut display, frame, now, rendering) {
                     taken.push(frame);
                     fence = done;
                 }
             }
-            What::Withdraw => {
+            PlayedAction::Withdraw => {
                 if display.supersede(FrameId(0), now).is_none() {
                     fence = None;
                 }
             }
-            What::Nothing => {}
+            PlayedAction::Nothing => {}
         }
         events.extend(std::iter::from_fn(|| display.poll_event()));
     }
@@ -87,7 +87,7 @@ fn try_submit(display: &mut VirtualDisplay, frame: u64, now: Instant, rendering:
         Ok(()) => Some((rendering != 0).then_some(done)),
         Err((error, plan)) => {
             assert_eq!(error, SubmitError::Busy);
-            let Change::Compose { buffer, .. } = plan.change else { panic!("the plan came back changed") };
+            let PlanChange::Compose { buffer, .. } = plan.change else { panic!("the plan came back changed") };
             display.release(buffer);
             None
         }
@@ -203,10 +203,10 @@ proptest! {
                 continue;
             }
             memory.pixels.fill(composed + 1);
-            let plan = super::stage::plan(u64::from(composed), Change::Compose { buffer, damage: Vec::new() });
+            let plan = super::stage::plan(u64::from(composed), PlanChange::Compose { buffer, damage: Vec::new() });
             match display.submit(plan, Some(now), now) {
                 Ok(()) => composed += 1,
-                Err((_, Plan { change: Change::Compose { mut buffer, .. }, .. })) => {
+                Err((_, FramePlan { change: PlanChange::Compose { mut buffer, .. }, .. })) => {
                     let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
                     memory.pixels.fill(u32::MAX);
                     display.release(buffer);

@@ -9,16 +9,18 @@ use expect_test::expect;
 use proptest::prelude::*;
 
 use super::stage::{options, plan};
-use crate::backend::headless::grid::Refresh;
+use crate::backend::headless::grid::RecordedRefresh;
+use crate::backend::headless::panel_watch::ScreenTime;
 use crate::backend::headless::record::{ProbeLog, Recording, RecordingError};
-use crate::backend::headless::watch::Shown;
 use crate::backend::headless::{HeadlessBackend, HeadlessOutput, OutputOptions};
-use crate::backend::{BufferStorage, Change, Display, FrameId, Mode, PixelBuffer, PixelRect};
-use upbeat_record::recording::{ImageSink, PngFolder, RecordedImage, StreamError, StreamFile, StreamReader, Tally};
+use crate::backend::{BufferStorage, Display, FrameId, PixelBuffer, PixelRect, PlanChange, VideoMode};
+use upbeat_record::recording::{
+    ImageSink, PngFolder, RecordedImage, RecordingTotals, StreamError, StreamFile, StreamReader,
+};
 use upbeat_timing::time::{Instant, SimulatedClock, Span};
 
 /// 10 ms a refresh.
-const MODE: Mode = Mode { width: 5, height: 3, refresh: 100_000 };
+const MODE: VideoMode = VideoMode { width: 5, height: 3, refresh: 100_000 };
 
 /// An output on a clock that the test advances.
 struct Studio {
@@ -41,7 +43,7 @@ impl Studio {
         let mut buffer = self.output.acquire().expect("a free buffer");
         let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
         (0..).zip(&mut memory.pixels).for_each(|(index, to)| *to = pixel(index));
-        let plan = plan(frame, Change::Compose { buffer, damage: Vec::new() });
+        let plan = plan(frame, PlanChange::Compose { buffer, damage: Vec::new() });
         self.output.submit(plan).map_err(|(error, _)| error).expect("taken");
         self.clock.set(self.output.next_event().expect("a frame waits"));
         self.output.dispatch();
@@ -69,7 +71,7 @@ fn a_folder_holds_each_image_that_was_on_screen_and_when() {
     }
     studio.show(4, colours(3));
     studio.wait(5);
-    assert_eq!(recording.finish().expect("recorded"), Tally { recorded: 4, dropped: 0 });
+    assert_eq!(recording.finish().expect("recorded"), RecordingTotals { recorded: 4, dropped: 0 });
     let index = fs::read_to_string(folder.path().join("index.jsonl")).expect("an index");
     expect![[r#"
         {"refresh":1,"present_ns":10000000,"until_ns":30000000,"frame":1,"file":"00000001.png","dropped_before":0}
@@ -100,11 +102,11 @@ fn a_stream_holds_each_image_that_was_on_screen_and_when_across_a_change_of_mode
     studio.show(1, colours(1));
     studio.show(2, colours(1));
     studio.wait(3);
-    studio.output.set_mode(Mode { width: 2, ..MODE }).expect("a mode");
+    studio.output.set_mode(VideoMode { width: 2, ..MODE }).expect("a mode");
     studio.wait(40);
     studio.show(3, |index| index);
     studio.wait(4);
-    assert_eq!(recording.finish().expect("recorded"), Tally { recorded: 3, dropped: 0 });
+    assert_eq!(recording.finish().expect("recorded"), RecordingTotals { recorded: 3, dropped: 0 });
     let mut reader = StreamReader::new(BufReader::new(File::open(&path).expect("a file"))).expect("a stream");
     let mut seen = String::new();
     while let Some(image) = reader.next_image().expect("readable") {
@@ -121,7 +123,7 @@ fn a_stream_holds_each_image_that_was_on_screen_and_when_across_a_change_of_mode
         refresh 8 73.000000ms..77.000000ms: frame 3, width 2
     "#]]
     .assert_eq(&seen);
-    assert_eq!(reader.tally(), Some(Tally { recorded: 3, dropped: 0 }));
+    assert_eq!(reader.tally(), Some(RecordingTotals { recorded: 3, dropped: 0 }));
 }
 
 /// A sink that blocks before each image until the test permits it, like a stuck disk.
@@ -137,7 +139,7 @@ impl ImageSink for StuckSink {
         Ok(())
     }
 
-    fn finish(&mut self, tally: Tally) -> io::Result<()> {
+    fn finish(&mut self, tally: RecordingTotals) -> io::Result<()> {
         assert!(self.missing <= tally.dropped);
         Ok(())
     }
@@ -151,7 +153,7 @@ fn a_stuck_disk_costs_images_and_no_frame_and_each_is_counted() {
     for frame in 1..=30 {
         studio.show(frame, colours(1)); // would not return if anything waited for the sink
     }
-    assert_eq!(recording.tally(), Tally { recorded: 0, dropped: 29 - 8 }, "eight may be on their way");
+    assert_eq!(recording.tally(), RecordingTotals { recorded: 0, dropped: 29 - 8 }, "eight may be on their way");
     drop(leave);
     let tally = recording.finish().expect("recorded");
     assert_eq!(tally.recorded + tally.dropped, 30, "and the last one came from the screen");
@@ -167,7 +169,7 @@ impl ImageSink for FullDisk {
         if self.0 > 2 { Err(io::Error::from(io::ErrorKind::StorageFull)) } else { Ok(()) }
     }
 
-    fn finish(&mut self, _: Tally) -> io::Result<()> {
+    fn finish(&mut self, _: RecordingTotals) -> io::Result<()> {
         Ok(())
     }
 }
@@ -178,7 +180,7 @@ fn a_full_disk_ends_the_recording_with_its_reason_and_count() {
     let recording = Recording::start(&studio.output, FullDisk(0)).expect("a recorder");
     (1..=5).for_each(|frame| studio.show(frame, colours(1)));
     let Err(RecordingError::Sink { tally, message }) = recording.finish() else { panic!("it did not fail") };
-    assert_eq!((tally, message.as_str()), (Tally { recorded: 2, dropped: 3 }, "no storage space"));
+    assert_eq!((tally, message.as_str()), (RecordingTotals { recorded: 2, dropped: 3 }, "no storage space"));
 }
 
 #[test]
@@ -199,7 +201,11 @@ fn a_probe_tells_when_a_place_on_the_panel_changes_and_when_its_row_was_lit() {
     // Written into the front buffer ahead of the beam: the same refresh gets a second sample that replaces the first.
     studio.show(4, |_| 1);
     let rect = PixelRect { x: 4, y: 2, width: 1, height: 1 };
-    studio.output.submit(plan(5, Change::FrontRectangle { rect, pixels: vec![9] })).map_err(|e| e.0).expect("taken");
+    studio
+        .output
+        .submit(plan(5, PlanChange::FrontRectangle { rect, pixels: vec![9] }))
+        .map_err(|e| e.0)
+        .expect("taken");
     let sample = log.pop().expect("a sample");
     assert_eq!((sample.refresh.sequence, &sample.pixels[..], log.pop()), (4, &[9][..], None));
     (6..9).for_each(|frame| studio.show(frame, |_| frame as u32));
@@ -208,17 +214,17 @@ fn a_probe_tells_when_a_place_on_the_panel_changes_and_when_its_row_was_lit() {
 
 fn recorded(images: &[(u64, u64, u32)]) -> Vec<RecordedImage> {
     let image = |&(gap, duration, colour): &(u64, u64, u32)| {
-        let first = Refresh { time: Instant::from_nanos(gap), sequence: gap / 3 };
+        let first = RecordedRefresh { time: Instant::from_nanos(gap), sequence: gap / 3 };
         let until = first.time + Span::from_nanos(duration as i64);
         let (width, height) = if colour % 5 == 0 { (7, 2) } else { (3, 4) };
         let pixels = (0..(width * height) as u32).map(|n| if n % 3 == 0 { colour } else { n }).collect();
-        let shown = Shown { first, until, frame: FrameId(gap / 2) };
+        let shown = ScreenTime { first, until, frame: FrameId(gap / 2) };
         RecordedImage { shown, dropped_before: duration % 3, pixels: PixelBuffer { width, height, pixels } }
     };
     images.iter().map(image).collect()
 }
 
-fn stream(images: &[RecordedImage], tally: Option<Tally>) -> Vec<u8> {
+fn stream(images: &[RecordedImage], tally: Option<RecordingTotals>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut file = StreamFile::new(&mut bytes).expect("a stream");
     images.iter().for_each(|image| file.image(image).expect("written"));
@@ -227,7 +233,7 @@ fn stream(images: &[RecordedImage], tally: Option<Tally>) -> Vec<u8> {
     bytes
 }
 
-fn read(bytes: &[u8]) -> Result<(Vec<RecordedImage>, Option<Tally>), StreamError> {
+fn read(bytes: &[u8]) -> Result<(Vec<RecordedImage>, Option<RecordingTotals>), StreamError> {
     let mut reader = StreamReader::new(bytes)?;
     let mut images = Vec::new();
     while let Some(image) = reader.next_image()? {
@@ -245,13 +251,13 @@ fn images() -> impl Strategy<Value = Vec<RecordedImage>> {
 proptest! {
     #[test]
     fn a_stream_reads_as_it_was_written(images in images(), dropped in any::<u64>()) {
-        let tally = Tally { recorded: images.len() as u64, dropped };
+        let tally = RecordingTotals { recorded: images.len() as u64, dropped };
         prop_assert_eq!(read(&stream(&images, Some(tally))).expect("readable"), (images, Some(tally)));
     }
 
     #[test]
     fn a_stream_that_was_cut_off_is_good_up_to_there(images in images(), cut in 8usize..4_000) {
-        let whole = stream(&images, Some(Tally::default()));
+        let whole = stream(&images, Some(RecordingTotals::default()));
         let (before, tally) = read(&whole[..cut.min(whole.len() - 1)]).expect("readable");
         prop_assert_eq!(tally, None);
         prop_assert_eq!(&images[..before.len()], &before);

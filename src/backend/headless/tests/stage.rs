@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::options::OutputOptions;
-use crate::backend::{BufferStorage, Change, DisplayEvent, FrameId, Mode, Plan, SubmitError};
+use crate::backend::{BufferStorage, DisplayEvent, FrameId, FramePlan, PlanChange, SubmitError, VideoMode};
 use upbeat_timing::time::{Instant, Span};
 
 /// 10 ms a refresh and a picture of two rows, so that the numbers are easy to read.
-pub const MODE: Mode = Mode { width: 4, height: 2, refresh: 100_000 };
+pub const MODE: VideoMode = VideoMode { width: 4, height: 2, refresh: 100_000 };
 
 /// A fixed grid with its epoch at zero and a submit lead of 1 ms.
 pub fn options() -> OutputOptions {
@@ -25,28 +25,28 @@ pub fn ms(millis: f64) -> Instant {
 }
 
 /// A plan that composes into the next free buffer.
-pub fn compose(display: &mut VirtualDisplay, frame: u64) -> Plan {
+pub fn compose(display: &mut VirtualDisplay, frame: u64) -> FramePlan {
     let mut buffer = display.acquire().expect("a free buffer");
     let BufferStorage::Memory(pixels) = &mut buffer.storage else { panic!("not in memory") };
     pixels.pixels.fill(frame as u32);
-    plan(frame, Change::Compose { buffer, damage: Vec::new() })
+    plan(frame, PlanChange::Compose { buffer, damage: Vec::new() })
 }
 
-pub fn plan(frame: u64, change: Change) -> Plan {
-    Plan::plain(FrameId(frame), change)
+pub fn plan(frame: u64, change: PlanChange) -> FramePlan {
+    FramePlan::plain(FrameId(frame), change)
 }
 
 /// A display, with a log of its actions and events.
-pub struct Stage {
+pub struct TimelineStage {
     pub display: VirtualDisplay,
     pub log: String,
     wake: Option<Instant>,
 }
 
-impl Stage {
+impl TimelineStage {
     pub fn new(options: OutputOptions) -> Self {
         let display = VirtualDisplay::new(MODE, options, Instant::ZERO).expect("valid options");
-        Stage { display, log: String::new(), wake: None }
+        TimelineStage { display, log: String::new(), wake: None }
     }
 
     /// Advances to `millis` like an event loop that is never late, and logs the events.
@@ -84,7 +84,7 @@ impl Stage {
 
     /// Submits a composed frame at `millis` for the refresh at `present` (milliseconds).
     pub fn submit_for(&mut self, millis: f64, frame: u64, present: f64) -> &mut Self {
-        let plan = Plan { present: ms(present), ..compose(&mut self.display, frame) };
+        let plan = FramePlan { present: ms(present), ..compose(&mut self.display, frame) };
         let mut what = format!("submit {frame} for {present}");
         if let Err((error, plan)) = self.display.submit(plan, Some(ms(millis)), ms(millis)) {
             self.give_back(plan);
@@ -95,8 +95,8 @@ impl Stage {
         self
     }
 
-    fn give_back(&mut self, plan: Plan) {
-        if let Change::Compose { buffer, .. } = plan.change {
+    fn give_back(&mut self, plan: FramePlan) {
+        if let PlanChange::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);
         }
     }
@@ -128,18 +128,18 @@ impl Stage {
                     let sequence = sequence.map_or("without a number".to_owned(), |n| format!("refresh {n}"));
                     format!("presented {} at {time}, {sequence}", frame.0)
                 }
-                DisplayEvent::Written { frame, light, torn, .. } => {
+                DisplayEvent::FrontLit { frame, light, torn, .. } => {
                     format!("written {} at {light}{}", frame.0, if torn { ", torn" } else { "" })
                 }
-                DisplayEvent::Scanned(scanned) => {
+                DisplayEvent::FrontScanned(scanned) => {
                     format!("scanned in {}{}", scanned.refresh, if scanned.is_proven { "" } else { ", unproven" })
                 }
                 DisplayEvent::Lost { frame, reason } => format!("lost {}: {reason:?}", frame.0),
                 DisplayEvent::Refused { frame, error } => format!("refused {}: {error}", frame.0),
                 DisplayEvent::PlanesKnown => "planes known".to_owned(),
-                DisplayEvent::MoreRoom => "more room".to_owned(),
+                DisplayEvent::QueueGrown => "more room".to_owned(),
                 DisplayEvent::Changed => "changed".to_owned(),
-                DisplayEvent::ModeSettled { asked, result } => format!("mode {}: {result:?}", asked.0),
+                DisplayEvent::ModeSettled { request: asked, result } => format!("mode {}: {result:?}", asked.0),
                 DisplayEvent::Gone => "gone".to_owned(),
             };
             self.note(millis, &format!("  -> {text}"));
@@ -157,7 +157,7 @@ impl Stage {
 pub fn submit_at(display: &mut VirtualDisplay, frame: u64, at: Instant) -> Result<(), SubmitError> {
     let plan = compose(display, frame);
     display.submit(plan, Some(at), at).map_err(|(error, plan)| {
-        if let Change::Compose { buffer, .. } = plan.change {
+        if let PlanChange::Compose { buffer, .. } = plan.change {
             display.release(buffer);
         }
         error

@@ -2,18 +2,18 @@
 
 use expect_test::{Expect, expect};
 
-use super::stage::{MODE, Stage, ms, options};
+use super::stage::{MODE, TimelineStage, ms, options};
 use crate::backend::headless::options::OutputOptions;
-use crate::backend::{FrameId, Mode};
+use crate::backend::{FrameId, VideoMode};
 use upbeat_timing::time::Span;
 
-fn check(stage: &Stage, expected: Expect) {
+fn check(stage: &TimelineStage, expected: Expect) {
     expected.assert_eq(&stage.log);
 }
 
 #[test]
 fn a_frame_is_shown_by_the_first_vblank_it_was_complete_for() {
-    let mut stage = Stage::new(options());
+    let mut stage = TimelineStage::new(options());
     stage.submit(3.0, 1, false).submit(12.0, 2, false).submit(29.0, 3, false).submit(39.001, 4, false).until(60.0);
     check(
         &stage,
@@ -40,7 +40,7 @@ fn a_frame_is_shown_by_the_first_vblank_it_was_complete_for() {
 
 #[test]
 fn a_second_flip_is_refused_while_one_waits() {
-    let mut stage = Stage::new(options());
+    let mut stage = TimelineStage::new(options());
     stage.submit(3.0, 1, false).submit(4.0, 2, false).submit(10.0, 3, false).until(30.0);
     check(
         &stage,
@@ -60,7 +60,7 @@ fn a_second_flip_is_refused_while_one_waits() {
 
 #[test]
 fn a_pending_fence_waits_for_its_vblank_and_wakes_nobody() {
-    let mut stage = Stage::new(options());
+    let mut stage = TimelineStage::new(options());
     stage.submit(3.0, 1, true).until(25.0).signal(25.0).until(40.0);
     check(
         &stage,
@@ -76,7 +76,7 @@ fn a_pending_fence_waits_for_its_vblank_and_wakes_nobody() {
 
 #[test]
 fn a_loop_that_comes_late_changes_nothing() {
-    let mut stage = Stage::new(options());
+    let mut stage = TimelineStage::new(options());
     // The fence signalled in time while the loop slept; the next frame is submitted as soon as it wakes.
     stage.submit(3.0, 1, false).sleep_until(37.0).submit(37.0, 2, false).until(60.0);
     check(
@@ -97,7 +97,7 @@ fn a_loop_that_comes_late_changes_nothing() {
 #[test]
 fn a_variable_panel_scans_a_late_frame_out_at_once() {
     let range = Some((Span::from_millis(10), Span::from_millis(25)));
-    let mut stage = Stage::new(OutputOptions { variable_refresh: range, ..options() });
+    let mut stage = TimelineStage::new(OutputOptions { variable_refresh: range, ..options() });
     stage.submit(3.0, 1, false).submit(12.0, 2, false).submit(33.5, 3, false).submit(72.0, 4, false).until(90.0);
     check(
         &stage,
@@ -124,7 +124,7 @@ fn a_variable_panel_scans_a_late_frame_out_at_once() {
 
 #[test]
 fn a_frame_can_be_withdrawn_until_its_deadline() {
-    let mut stage = Stage::new(options());
+    let mut stage = TimelineStage::new(options());
     stage.submit(2.0, 1, false).act(8.9, "withdraw 1", |display, now| {
         assert_eq!(display.supersede(FrameId(1), now), None);
     });
@@ -157,15 +157,15 @@ fn a_frame_can_be_withdrawn_until_its_deadline() {
 }
 
 #[test]
-fn off_unplugged_or_in_another_mode_it_loses_what_waits_and_says_so() {
-    let mut stage = Stage::new(options());
+fn power_unplug_and_mode_switch_report_waiting_frames_as_lost() {
+    let mut stage = TimelineStage::new(options());
     stage.submit(2.0, 1, false).act(4.0, "off", |display, now| display.set_power(false, now)).until(22.0);
     stage.act(22.0, "on", |display, now| display.set_power(true, now)).submit(23.0, 2, false);
     stage.act(33.0, "200 Hz", |display, now| {
-        display.set_mode(Mode { refresh: 200_000, ..MODE }, now).expect("a valid mode");
+        display.set_mode(VideoMode { refresh: 200_000, ..MODE }, now).expect("a valid mode");
     });
     stage.submit(34.0, 3, false).submit(38.5, 4, false).act(40.0, "a taller mode", |display, now| {
-        display.set_mode(Mode { height: 3, ..MODE }, now).expect("a valid mode");
+        display.set_mode(VideoMode { height: 3, ..MODE }, now).expect("a valid mode");
         assert!(display.last_refresh(now).is_some_and(|last| last.time == ms(40.0)));
     });
     stage.submit(41.0, 5, false).act(42.0, "unplug", |display, now| display.unplug(now)).until(90.0);
@@ -205,7 +205,7 @@ fn off_unplugged_or_in_another_mode_it_loses_what_waits_and_says_so() {
 }
 
 /// Submits frames that wait in the display, each for the refresh at a multiple of 10 ms.
-fn queue(stage: &mut Stage, millis: f64, frames: &[(u64, f64)]) {
+fn queue(stage: &mut TimelineStage, millis: f64, frames: &[(u64, f64)]) {
     stage.until(millis);
     for (frame, present) in frames {
         stage.submit_for(millis, *frame, *present);
@@ -213,8 +213,8 @@ fn queue(stage: &mut Stage, millis: f64, frames: &[(u64, f64)]) {
 }
 
 #[test]
-fn what_waits_in_the_display_flips_one_per_refresh_however_late_anybody_looks() {
-    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
+fn queued_frames_flip_one_per_refresh_however_late_the_dispatch() {
+    let mut stage = TimelineStage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
     queue(&mut stage, 3.0, &[(1, 10.0), (2, 20.0), (3, 30.0), (4, 40.0)]);
     stage.sleep_until(55.0);
     check(
@@ -234,8 +234,8 @@ fn what_waits_in_the_display_flips_one_per_refresh_however_late_anybody_looks() 
 }
 
 #[test]
-fn what_waits_in_the_display_is_not_shown_before_its_refresh_and_can_be_withdrawn() {
-    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, can_withdraw: false, ..options() });
+fn queued_frames_keep_their_refresh_and_can_be_withdrawn() {
+    let mut stage = TimelineStage::new(OutputOptions { queue: 2, buffers: 5, can_withdraw: false, ..options() });
     queue(&mut stage, 3.0, &[(1, 30.0), (2, 40.0), (3, 50.0)]);
     stage.act(35.0, "withdraw from 3", |display, now| assert_eq!(display.supersede(FrameId(3), now), Some(FrameId(2))));
     stage.until(70.0);
@@ -257,8 +257,8 @@ fn what_waits_in_the_display_is_not_shown_before_its_refresh_and_can_be_withdraw
 }
 
 #[test]
-fn what_waited_in_the_display_can_be_withdrawn_until_the_device_must_have_it() {
-    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, can_withdraw: false, ..options() });
+fn queued_frame_can_be_withdrawn_until_its_deadline() {
+    let mut stage = TimelineStage::new(OutputOptions { queue: 2, buffers: 5, can_withdraw: false, ..options() });
     queue(&mut stage, 3.0, &[(1, 30.0), (2, 40.0), (3, 50.0)]);
     stage.act(25.0, "withdraw from 1", |display, now| assert_eq!(display.supersede(FrameId(1), now), Some(FrameId(1))));
     queue(&mut stage, 26.0, &[(4, 40.0), (5, 50.0)]);
@@ -287,8 +287,8 @@ fn what_waited_in_the_display_can_be_withdrawn_until_the_device_must_have_it() {
 }
 
 #[test]
-fn what_waits_behind_a_late_frame_keeps_its_refresh_or_gives_way() {
-    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
+fn frame_behind_a_late_frame_keeps_its_refresh_or_is_dropped() {
+    let mut stage = TimelineStage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
     // The first frame is too late for its refresh.
     queue(&mut stage, 9.95, &[(1, 10.0), (2, 20.0), (3, 30.0)]);
     stage.until(70.0);
@@ -320,7 +320,7 @@ fn what_waits_behind_a_late_frame_keeps_its_refresh_or_gives_way() {
 
 #[test]
 fn a_display_that_goes_dark_loses_all_that_waits() {
-    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
+    let mut stage = TimelineStage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
     queue(&mut stage, 3.0, &[(1, 10.0), (2, 20.0), (3, 30.0)]);
     stage.act(12.0, "off", |display, now| display.set_power(false, now));
     stage.until(40.0);

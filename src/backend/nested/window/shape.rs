@@ -1,9 +1,9 @@
 //! A window's size, scale and rate, which the parent influences, and its end.
 
-use super::Window;
+use super::ParentToplevel;
 use crate::backend::nested::event::ParentEvent;
-use crate::backend::nested::lead::Lead;
-use crate::backend::nested::pool::Pool;
+use crate::backend::nested::pool::NestedBufferPool;
+use crate::backend::nested::submit_lead::LearnedLead;
 use crate::backend::{DisplayEvent, LossReason};
 
 /// The longest side of an output in pixels: the limit of most GPUs' textures and of our configuration.
@@ -13,7 +13,7 @@ pub(in super::super) const SCALE_STEPS: u32 = 120;
 /// A refresh rate that differs by more than one part in this (0.5 %) is a new rate; less is measurement noise.
 const RATE_TOLERANCE: u32 = 200;
 
-impl Window {
+impl ParentToplevel {
     /// Stores the parent's proposed size (logical; 0: our choice) and its state `suspended`.
     pub(in super::super) fn propose(&mut self, size: (i32, i32), suspended: bool) {
         self.proposed = size;
@@ -33,7 +33,7 @@ impl Window {
             self.acknowledge();
             self.objects.surface.commit();
         }
-        self.tell_visibility();
+        self.report_visibility();
     }
 
     /// The parent shows the window at another scale: `scale` physical pixels per 120 logical pixels.
@@ -55,13 +55,14 @@ impl Window {
     pub(in super::super) fn set_refresh(&mut self, refresh: u32) {
         if refresh > 0 && refresh.abs_diff(self.refresh) > self.refresh / RATE_TOLERANCE {
             self.refresh = refresh;
-            self.lead = Lead::default();
+            self.lead = LearnedLead::default();
             self.frames.report(DisplayEvent::Changed);
         }
     }
 
     fn resize(&mut self, logical: (i32, i32), scale: u32) {
-        let pool = Pool::new(self.id, self.pools + 1, physical(logical, scale), &self.objects.shm, &self.handle);
+        let pool =
+            NestedBufferPool::new(self.id, self.pools + 1, physical(logical, scale), &self.objects.shm, &self.handle);
         let pool = match pool {
             Ok(pool) => pool,
             Err(error) => {
@@ -74,7 +75,7 @@ impl Window {
         self.pool = pool;
         (self.logical, self.scale) = (logical, scale);
         self.frames.lose_held(LossReason::ModeChange);
-        self.taken.clear();
+        self.in_flight.clear();
         self.shown = None;
         match &self.objects.viewport {
             Some(viewport) => viewport.set_destination(logical.0, logical.1),

@@ -7,19 +7,21 @@ use std::time::{Duration, Instant as Wall};
 use x11rb::protocol::xproto::ImageFormat;
 
 use super::*;
-use crate::backend::{BufferStorage, Change, Display as _, DisplayEvent, FrameId, PixelBuffer, PixelRect, Plan};
+use crate::backend::{
+    BufferStorage, Display as _, DisplayEvent, FrameId, FramePlan, PixelBuffer, PixelRect, PlanChange,
+};
 
 /// How long a server on a busy machine may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 const SIZE: (i32, i32) = (64, 48);
 
 /// An Xvfb process that ends with the test.
-struct Server {
+struct XvfbServer {
     process: Child,
     name: String,
 }
 
-impl Server {
+impl XvfbServer {
     fn start(options: &[&str]) -> Option<Self> {
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", "320x240x24"]).args(options);
@@ -31,7 +33,7 @@ impl Server {
         };
         let mut number = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut number).unwrap();
-        Some(Server { process, name: format!(":{}", number.trim()) })
+        Some(XvfbServer { process, name: format!(":{}", number.trim()) })
     }
 
     fn connect(&self) -> X11Backend {
@@ -53,7 +55,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for XvfbServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -86,8 +88,8 @@ fn show(backend: &mut X11Backend, output: &mut X11Output, damage: Vec<PixelRect>
     let mut buffer = output.acquire().unwrap();
     let BufferStorage::Memory(pixels) = &mut buffer.storage else { panic!("it has memory of its own") };
     draw(&mut pixels.pixels);
-    let change = Change::Compose { buffer, damage };
-    let plan = Plan { present: MonotonicClock.now(), ..Plan::plain(FrameId(1), change) };
+    let change = PlanChange::Compose { buffer, damage };
+    let plan = FramePlan { present: MonotonicClock.now(), ..FramePlan::plain(FrameId(1), change) };
     assert!(output.submit(plan).is_ok());
     until(|| {
         backend.dispatch().unwrap();
@@ -98,7 +100,7 @@ fn show(backend: &mut X11Backend, output: &mut X11Output, damage: Vec<PixelRect>
 /// Sends a whole frame and then partial frames to a server with these options. Returns whether memory was shared;
 /// `None` if skipped.
 fn frames_arrive(options: &[&str]) -> Option<bool> {
-    let server = Server::start(options)?;
+    let server = XvfbServer::start(options)?;
     let mut backend = server.connect();
     let mut output = backend.open("test", SIZE).unwrap();
     let window = backend.windows[0].borrow().names.window;
@@ -112,7 +114,7 @@ fn frames_arrive(options: &[&str]) -> Option<bool> {
         show(&mut backend, &mut output, damage, |pixels| pixels.copy_from_slice(&expected));
         server.shows(window, &expected);
     }
-    Some(backend.sharing.is_on())
+    Some(backend.sharing.is_enabled())
 }
 
 #[test]
@@ -124,7 +126,7 @@ fn frames_reach_the_server_through_shared_memory() {
 
 #[test]
 fn window_has_a_picture_also_while_the_next_frame_is_composed() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = XvfbServer::start(&[]) else { return };
     let mut backend = server.connect();
     let mut output = backend.open("test", SIZE).unwrap();
     let picture = |output: &X11Output| output.screenshot(false).map(|picture| picture.pixels);
@@ -148,7 +150,7 @@ fn without_shared_memory_they_are_sent() {
 
 #[test]
 fn a_frame_overwrites_nothing_that_the_server_has_yet_to_read() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = XvfbServer::start(&[]) else { return };
     let mut backend = server.connect();
     let _output = backend.open("test", SIZE).unwrap();
     let names = backend.windows[0].borrow().names;
@@ -156,7 +158,7 @@ fn a_frame_overwrites_nothing_that_the_server_has_yet_to_read() {
     let canvas = |seed| PixelBuffer { width: SIZE.0, height: SIZE.1, pixels: coloured(seed) };
     let all = [PixelRect { x: 0, y: 0, width: SIZE.0, height: SIZE.1 }];
     transport.send(&canvas(1), &all);
-    assert!(transport.is_read(), "the completion event is not read yet");
+    assert!(transport.is_busy(), "the completion event is not read yet");
     // The segment is busy, so the next frame goes through the connection, and is shown all the same.
     transport.send(&canvas(2), &all);
     server.shows(names.window, &coloured(2));
@@ -166,16 +168,16 @@ fn a_frame_overwrites_nothing_that_the_server_has_yet_to_read() {
             Some(Event::ShmCompletion(read)) => transport.completed(read.shmseg),
             _ => std::thread::sleep(Duration::from_millis(1)),
         }
-        (!transport.is_read()).then_some(())
+        (!transport.is_busy()).then_some(())
     });
     transport.send(&canvas(3), &all);
-    assert!(transport.is_read(), "it is shared again");
+    assert!(transport.is_busy(), "it is shared again");
     server.shows(names.window, &coloured(3));
 }
 
 #[test]
 fn a_server_that_takes_no_more_memory_gets_its_frames_all_the_same() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = XvfbServer::start(&[]) else { return };
     let mut backend = server.connect();
     let mut output = backend.open("test", SIZE).unwrap();
     let window = backend.windows[0].borrow().names.window;
@@ -188,7 +190,7 @@ fn a_server_that_takes_no_more_memory_gets_its_frames_all_the_same() {
     backend.connection.flush().unwrap();
     until(|| {
         backend.dispatch().unwrap();
-        (!backend.sharing.is_on()).then_some(())
+        (!backend.sharing.is_enabled()).then_some(())
     });
     let expected = coloured(4);
     let all = vec![PixelRect { x: 0, y: 0, width: SIZE.0, height: SIZE.1 }];
@@ -198,9 +200,9 @@ fn a_server_that_takes_no_more_memory_gets_its_frames_all_the_same() {
 
 #[test]
 fn a_server_that_knows_touches_is_asked_for_them() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = XvfbServer::start(&[]) else { return };
     let mut backend = server.connect();
-    assert!(backend.speaks_touch);
+    assert!(backend.has_touch);
     let _output = backend.open("test", SIZE).unwrap();
     backend.connection.sync().unwrap();
     while let Some(event) = backend.connection.poll_for_event().unwrap() {

@@ -3,17 +3,17 @@
 use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
-use super::{Colour, DIM, HEADING, Kept, PANEL, Page, Part, Sheet, TEXT, Type};
-use crate::bindings::{Action, Bindings, Held};
+use super::{DIM, HEADING, OverlayCache, OverlayColour, OverlayPart, OverlaySheet, PANEL, PaintPage, TEXT, Typeface};
+use crate::bindings::{Bindings, HeldModifiers, ShortcutAction};
 use crate::output::geometry;
-use crate::scene::{Picture, Scene};
+use crate::scene::{EffectPicture, Scene};
 use crate::shell::Shell;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
-const CAP: Colour = [1.0, 1.0, 1.0, 0.10];
-const KEY: Colour = [0.66, 0.80, 1.0, 1.0];
-const HINT: Colour = [0.88, 0.90, 0.95, 0.6];
+const CAP: OverlayColour = [1.0, 1.0, 1.0, 0.10];
+const KEY: OverlayColour = [0.66, 0.80, 1.0, 1.0];
+const HINT: OverlayColour = [0.88, 0.90, 0.95, 0.6];
 /// Lengths in logical pixels: the height of text, of a line, around everything, beside a key's name, between columns.
 const TEXT_HEIGHT: f64 = 16.0;
 const HEADING_HEIGHT: f64 = 24.0;
@@ -36,7 +36,7 @@ const ARROWS: [&str; 4] = ["Left", "Right", "Up", "Down"];
 const LETTERS: [&str; 4] = ["H", "J", "K", "L"];
 
 /// Keys, and their action.
-type Line = (String, String);
+type ShortcutLine = (String, String);
 
 /// The name for all four direction keys, if `keys` are the keys of one direction.
 fn all_four(keys: &str) -> Option<String> {
@@ -46,28 +46,28 @@ fn all_four(keys: &str) -> Option<String> {
 }
 
 /// The lines of the list. The shortcuts for the nine workspaces share one line for each action.
-fn lines(bindings: &Bindings) -> Vec<Line> {
-    let mut bound: Vec<_> = bindings.in_force().filter(|(_, bound)| bound.action != Action::None).collect();
+fn lines(bindings: &Bindings) -> Vec<ShortcutLine> {
+    let mut bound: Vec<_> = bindings.effective().filter(|(_, bound)| bound.action != ShortcutAction::None).collect();
     bound.sort_by_key(|(chord, bound)| (&bound.action, **chord));
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<ShortcutLine> = Vec::new();
     for (chord, bound) in bound {
         let action = &bound.action;
         let keys = chord.name(bindings.modifier);
         let row = |number: u8, about: &str| {
-            let Some(held) = keys.strip_suffix(&number.to_string()) else { return (keys.clone(), bound.about()) };
+            let Some(held) = keys.strip_suffix(&number.to_string()) else { return (keys.clone(), bound.description()) };
             (format!("{held}1..9"), about.to_owned())
         };
         let line = match action {
-            Action::Workspace(number) => row(number.get(), "Workspace 1 to 9"),
-            Action::MoveToWorkspace(number) => row(number.get(), "Window to workspace 1 to 9"),
-            Action::ColumnToWorkspace(number) => row(number.get(), "Column to workspace 1 to 9"),
+            ShortcutAction::Workspace(number) => row(number.get(), "Workspace 1 to 9"),
+            ShortcutAction::MoveToWorkspace(number) => row(number.get(), "Window to workspace 1 to 9"),
+            ShortcutAction::ColumnToWorkspace(number) => row(number.get(), "Column to workspace 1 to 9"),
             // Keys without a modifier, such as media keys, are labelled on the keyboard.
-            Action::Run(_) if chord.held == Held::default() => continue,
-            _ if bound.about.is_none() && action.about_all_sides().is_some() => {
-                let all = all_four(&keys).zip(action.about_all_sides());
-                all.map_or((keys, bound.about()), |(keys, about)| (keys, about.to_owned()))
+            ShortcutAction::Run(_) if chord.held == HeldModifiers::default() => continue,
+            _ if bound.about.is_none() && action.description_for_all_directions().is_some() => {
+                let all = all_four(&keys).zip(action.description_for_all_directions());
+                all.map_or((keys, bound.description()), |(keys, about)| (keys, about.to_owned()))
             }
-            _ => (keys, bound.about()),
+            _ => (keys, bound.description()),
         };
         if !lines.contains(&line) {
             lines.push(line);
@@ -77,28 +77,28 @@ fn lines(bindings: &Bindings) -> Vec<Line> {
 }
 
 /// Layout of the panel, in physical pixels.
-struct Plan {
-    lines: Vec<Line>,
-    face: Type,
-    heading: Type,
+struct HelpLayout {
+    lines: Vec<ShortcutLine>,
+    face: Typeface,
+    heading: Typeface,
     line: i32,
     margin: i32,
     cap_margin: i32,
     /// Lines in each column.
     rows: usize,
-    columns: Vec<Column>,
+    columns: Vec<HelpColumn>,
     size: Size<i32, Physical>,
 }
 
 /// A column of lines: the positions of the keys and of their actions.
-struct Column {
+struct HelpColumn {
     left: i32,
     about: i32,
 }
 
-impl Plan {
+impl HelpLayout {
     /// At the output's scale, or smaller so that the list fits on the screen.
-    fn new(lines: &[Line], scale: f64, screen: Size<i32, Physical>) -> Self {
+    fn new(lines: &[ShortcutLine], scale: f64, screen: Size<i32, Physical>) -> Self {
         let plans = SHARES.map(|share| scale * share).into_iter().map(|scale| Self::in_columns(lines, scale, screen.h));
         let mut plans = plans.peekable();
         loop {
@@ -112,9 +112,9 @@ impl Plan {
     }
 
     /// With as many columns as needed on a screen of that height.
-    fn in_columns(lines: &[Line], scale: f64, height: i32) -> Self {
+    fn in_columns(lines: &[ShortcutLine], scale: f64, height: i32) -> Self {
         let pixels = |length: f64| (length * scale).round() as i32;
-        let (face, heading) = (Type::new(TEXT_HEIGHT * scale, false), Type::new(HEADING_HEIGHT * scale, true));
+        let (face, heading) = (Typeface::new(TEXT_HEIGHT * scale, false), Typeface::new(HEADING_HEIGHT * scale, true));
         let (margin, cap_margin, gap) = (pixels(MARGIN), pixels(CAP_MARGIN), pixels(COLUMN_GAP));
         let count = i32::try_from(lines.len()).unwrap_or(i32::MAX).max(1);
         // The heading takes two lines, and the hint below the list another.
@@ -125,18 +125,19 @@ impl Plan {
         let below = usize::try_from(rows).unwrap_or(1);
         let mut right = margin;
         let columns = lines.chunks(below).map(|lines| {
-            let widest = |of: fn(&Line) -> &String| lines.iter().map(|line| face.width(of(line))).max().unwrap_or(0);
+            let widest =
+                |of: fn(&ShortcutLine) -> &String| lines.iter().map(|line| face.width(of(line))).max().unwrap_or(0);
             let left = right;
             let about = left + widest(|(keys, _)| keys) + 2 * cap_margin + gap;
             right = about + widest(|(_, about)| about) + margin;
-            Column { left, about }
+            HelpColumn { left, about }
         });
         let columns = columns.collect();
         let size = Size::from((right, 2 * margin + (rows + 3) * line));
-        Plan { lines: lines.to_vec(), face, heading, line, margin, cap_margin, rows: below, columns, size }
+        HelpLayout { lines: lines.to_vec(), face, heading, line, margin, cap_margin, rows: below, columns, size }
     }
 
-    fn column(&self, index: usize) -> Option<&Column> {
+    fn column(&self, index: usize) -> Option<&HelpColumn> {
         self.columns.get(index / self.rows)
     }
 
@@ -146,8 +147,8 @@ impl Plan {
         self.margin + self.line * 3 / 2 + above + (self.line - self.face.height()) / 2
     }
 
-    fn draw(&self) -> Picture {
-        let mut page = Page::new(self.size);
+    fn draw(&self) -> EffectPicture {
+        let mut page = PaintPage::new(self.size);
         page.write((self.margin, self.margin).into(), TITLE, self.heading, HEADING);
         for (index, (keys, about)) in self.lines.iter().enumerate() {
             let top = self.row(index);
@@ -165,7 +166,7 @@ impl Plan {
 pub fn show(
     shell: &Shell,
     bindings: &Bindings,
-    kept: &mut Kept,
+    kept: &mut OverlayCache,
     scene: &mut Scene,
     (id, output): (OutputId, &Output),
     present: Instant,
@@ -178,26 +179,26 @@ pub fn show(
     let area = geometry(output);
     let screen = scene.size;
     let opacity = shell.overlays().help().at(present);
-    let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity };
-    let plan = Plan::new(&lines(bindings), scale, screen);
+    let mut sheet = OverlaySheet { scene, kept, output: id, area, scale, opacity };
+    let plan = HelpLayout::new(&lines(bindings), scale, screen);
     let corner = Point::from(((screen.w - plan.size.w).max(0) / 2, (screen.h - plan.size.h).max(0) / 2));
     let says = (format!("{:?}", plan.lines), plan.face, [0; 4]);
-    let known = sheet.kept.texts.get(&(id, Part::Keys)).filter(|known| known.says == says);
+    let known = sheet.kept.texts.get(&(id, OverlayPart::Keys)).filter(|known| known.says == says);
     let picture = known.map_or_else(|| plan.draw(), |known| known.picture.clone());
-    sheet.kept.texts.insert((id, Part::Keys), super::Text { says, picture: picture.clone() });
-    sheet.picture(Part::Keys, corner, picture);
+    sheet.kept.texts.insert((id, OverlayPart::Keys), super::CachedText { says, picture: picture.clone() });
+    sheet.picture(OverlayPart::Keys, corner, picture);
     let cap_height = plan.line - (4.0 * scale).round() as i32;
     for (index, (keys, _)) in plan.lines.iter().enumerate() {
         let top = corner.y + plan.row(index) - (cap_height - plan.face.height()) / 2;
         let size = Size::from((plan.face.width(keys) + 2 * plan.cap_margin, cap_height));
         let left = plan.column(index).map_or(0, |column| column.left);
         let rect = Rectangle::new(Point::from((corner.x + left, top)), size);
-        sheet.panel(Part::KeyCap(index), rect, CAP_RADIUS, CAP);
+        sheet.panel(OverlayPart::KeyCap(index), rect, CAP_RADIUS, CAP);
     }
-    sheet.panel(Part::Panel, Rectangle::new(corner, plan.size), RADIUS, PANEL);
+    sheet.panel(OverlayPart::Panel, Rectangle::new(corner, plan.size), RADIUS, PANEL);
     let all: Rectangle<f64, Logical> = area.to_f64();
     let all = sheet.rect(all);
-    sheet.panel(Part::Dim, all, 0.0, DIM);
+    sheet.panel(OverlayPart::Dim, all, 0.0, DIM);
 }
 
 #[cfg(test)]
@@ -214,12 +215,15 @@ mod tests {
         let screens =
             [(1.0, (1280, 720)), (1.5, (1600, 1000)), (2.0, (1920, 1080)), (2.0, (720, 1440)), (2.0, (1440, 720))];
         for (scale, screen) in screens {
-            let plan = Plan::new(&lines, scale, screen.into());
+            let plan = HelpLayout::new(&lines, scale, screen.into());
             assert!(plan.size.w <= screen.0 && plan.size.h <= screen.1, "{scale} {screen:?} {:?}", plan.size);
             let last = plan.lines.len() - 1;
             assert!(plan.column(last).unwrap().about < plan.size.w && plan.row(last) + plan.line < plan.size.h);
         }
-        let usual = Plan::new(&lines, 1.0, (2560, 1440).into());
-        assert_eq!((usual.face, usual.heading), (Type::new(TEXT_HEIGHT, false), Type::new(HEADING_HEIGHT, true)));
+        let usual = HelpLayout::new(&lines, 1.0, (2560, 1440).into());
+        assert_eq!(
+            (usual.face, usual.heading),
+            (Typeface::new(TEXT_HEIGHT, false), Typeface::new(HEADING_HEIGHT, true))
+        );
     }
 }

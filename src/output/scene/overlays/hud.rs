@@ -14,9 +14,9 @@
 use smithay::output::Output;
 use smithay::utils::{Physical, Point, Rectangle, Size};
 
-use super::{Colour, Kept, Page, Part, Sheet, Text, Type};
+use super::{CachedText, OverlayCache, OverlayColour, OverlayPart, OverlaySheet, PaintPage, Typeface};
 use crate::output::geometry;
-use crate::scene::{EffectKind, Picture, Scene};
+use crate::scene::{EffectKind, EffectPicture, Scene};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
 
@@ -27,12 +27,12 @@ pub const WORDS: usize = 3;
 const FOLDED: usize = 2;
 /// Lines below the columns.
 const LINES: usize = WORDS + WORDS * FOLDED;
-const BEHIND: Colour = [0.04, 0.05, 0.08, 0.85];
-const TEXT: Colour = [0.93, 0.95, 1.0, 1.0];
-const MISSED: Colour = [0.85, 0.25, 0.25, 1.0];
-const DEADLINE: Colour = [1.0, 1.0, 1.0, 0.35];
+const BEHIND: OverlayColour = [0.04, 0.05, 0.08, 0.85];
+const TEXT: OverlayColour = [0.93, 0.95, 1.0, 1.0];
+const MISSED: OverlayColour = [0.85, 0.25, 0.25, 1.0];
+const DEADLINE: OverlayColour = [1.0, 1.0, 1.0, 0.35];
 /// Colours of a frame's stages: drawn by the CPU, by the GPU, handed over, waits for its refresh.
-const STAGES: [Colour; 4] =
+const STAGES: [OverlayColour; 4] =
     [[0.36, 0.62, 1.0, 1.0], [0.72, 0.48, 1.0, 1.0], [0.40, 0.80, 0.55, 1.0], [0.30, 0.34, 0.42, 1.0]];
 /// Lengths in logical pixels: of a column, of two refreshes, of a line, of text, around everything, from the edge of
 /// the screen.
@@ -47,7 +47,7 @@ const REFRESHES: f64 = 2.0;
 
 /// A frame's column in the chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Column {
+pub struct FrameColumn {
     /// Duration of each stage, in refreshes.
     pub stages: [f64; 4],
     /// Whether the frame missed its refresh.
@@ -56,8 +56,8 @@ pub struct Column {
 
 /// Content of the HUD.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Figures {
-    pub frames: Vec<Column>,
+pub struct HudFigures {
+    pub frames: Vec<FrameColumn>,
     /// The first line stands above the columns.
     pub lines: Vec<String>,
 }
@@ -73,13 +73,13 @@ fn size(scale: f64) -> Size<i32, Physical> {
     (width, physical(HEIGHT) + (LINES as i32 + 1) * physical(LINE) + 2 * physical(MARGIN)).into()
 }
 
-fn draw(figures: &Figures, scale: f64) -> Picture {
+fn draw(figures: &HudFigures, scale: f64) -> EffectPicture {
     let physical = |length: f64| (length * scale).round() as i32;
     let size = size(scale);
     let (margin, line, column, height) =
         (physical(MARGIN), physical(LINE), physical(COLUMN).max(1), physical(HEIGHT).max(1));
-    let face = Type::new(TEXT_HEIGHT * scale, false);
-    let mut page = Page::new(size);
+    let face = Typeface::new(TEXT_HEIGHT * scale, false);
+    let mut page = PaintPage::new(size);
     page.fill(Rectangle::from_size(size), BEHIND);
     let bottom = margin + line + height;
     let pixels = |refreshes: f64| (refreshes / REFRESHES * f64::from(height)).round() as i32;
@@ -110,7 +110,7 @@ fn draw(figures: &Figures, scale: f64) -> Picture {
 }
 
 /// Breaks a sentence into lines of at most `width`, and cuts it after [`FOLDED`] lines.
-fn fold(text: &str, face: Type, width: i32) -> Vec<String> {
+fn fold(text: &str, face: Typeface, width: i32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         let may_grow = lines.len() == FOLDED;
@@ -128,23 +128,33 @@ fn fold(text: &str, face: Type, width: i32) -> Vec<String> {
 }
 
 /// Adds the HUD as last drawn. Call this before the windows are added. `figures` is called only for the first picture.
-pub fn show(kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), figures: impl FnOnce() -> Figures) {
+pub fn show(
+    kept: &mut OverlayCache,
+    scene: &mut Scene,
+    (id, output): (OutputId, &Output),
+    figures: impl FnOnce() -> HudFigures,
+) {
     let scale = output.current_scale().fractional_scale();
     let (area, size) = (geometry(output), size(scale));
-    let is_known = kept.texts.get(&(id, Part::Hud)).is_some_and(|known| known.picture.image().width == size.w);
+    let is_known = kept.texts.get(&(id, OverlayPart::Hud)).is_some_and(|known| known.picture.image().width == size.w);
     if !is_known {
         keep(kept, id, draw(&figures(), scale));
     }
-    let Some(picture) = kept.texts.get(&(id, Part::Hud)).map(|known| known.picture.clone()) else { return };
+    let Some(picture) = kept.texts.get(&(id, OverlayPart::Hud)).map(|known| known.picture.clone()) else { return };
     let screen = scene.size;
-    let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity: 1.0 };
+    let mut sheet = OverlaySheet { scene, kept, output: id, area, scale, opacity: 1.0 };
     let off = sheet.physical(OFF);
-    sheet.picture(Part::Hud, Point::from(((screen.w - size.w - off).max(0), off)), picture);
+    sheet.picture(OverlayPart::Hud, Point::from(((screen.w - size.w - off).max(0), off)), picture);
 }
 
 /// Redraws the HUD of a scene that is about to be composed, if it has one.
-pub fn renew(kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), figures: impl FnOnce() -> Figures) {
-    let Some(name) = kept.names.get(&(id, Part::Hud)).cloned() else { return };
+pub fn renew(
+    kept: &mut OverlayCache,
+    scene: &mut Scene,
+    (id, output): (OutputId, &Output),
+    figures: impl FnOnce() -> HudFigures,
+) {
+    let Some(name) = kept.names.get(&(id, OverlayPart::Hud)).cloned() else { return };
     let Some(effect) = scene.effects.iter_mut().find(|effect| effect.id == name) else { return };
     if let EffectKind::Picture { picture, .. } = &mut effect.kind {
         *picture = draw(&figures(), output.current_scale().fractional_scale());
@@ -153,9 +163,9 @@ pub fn renew(kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Outpu
     }
 }
 
-fn keep(kept: &mut Kept, id: OutputId, picture: Picture) {
-    let says = (String::new(), Type::new(TEXT_HEIGHT, false), [0; 4]);
-    kept.texts.insert((id, Part::Hud), Text { says, picture });
+fn keep(kept: &mut OverlayCache, id: OutputId, picture: EffectPicture) {
+    let says = (String::new(), Typeface::new(TEXT_HEIGHT, false), [0; 4]);
+    kept.texts.insert((id, OverlayPart::Hud), CachedText { says, picture });
 }
 
 #[cfg(test)]
@@ -164,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_long_sentence_has_two_lines_and_no_more() {
-        let face = Type::new(16.0, false);
+        let face = Typeface::new(16.0, false);
         let width = face.width("0123456789");
         assert_eq!(fold("short", face, width), ["short"]);
         assert_eq!(fold("one two three", face, width), ["one two", "  three"]);
@@ -174,9 +184,9 @@ mod tests {
 
     #[test]
     fn a_frame_is_a_column_of_its_stages_and_red_where_it_was_missed() {
-        let frame = Column { stages: [0.25, 0.25, 0.0, 0.5], missed: false };
-        let missed = Column { missed: true, ..frame };
-        let figures = Figures { frames: vec![frame, missed], lines: vec!["TEST-1".to_owned(), "foot".to_owned()] };
+        let frame = FrameColumn { stages: [0.25, 0.25, 0.0, 0.5], missed: false };
+        let missed = FrameColumn { missed: true, ..frame };
+        let figures = HudFigures { frames: vec![frame, missed], lines: vec!["TEST-1".to_owned(), "foot".to_owned()] };
         for scale in [1.0, 1.5, 2.0] {
             let picture = draw(&figures, scale);
             let image = picture.image();

@@ -18,9 +18,9 @@ use std::collections::HashMap;
 use smithay::backend::renderer::element::Id;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
-use crate::scene::{Effect, EffectKind, Picture, Rounded, Scene};
+use crate::scene::{Effect, EffectKind, EffectPicture, RoundedRect, Scene};
 use crate::shell::WindowId;
-use crate::shell::workspaces::Number;
+use crate::shell::workspaces::WorkspaceNumber;
 pub(in crate::output) use aim::show as show_aim;
 pub(in crate::output) use help::show as show_help;
 pub(in crate::output) use hint::show as show_hint;
@@ -28,28 +28,28 @@ pub(in crate::output) use hud::{renew as renew_hud, show as show_hud};
 pub(in crate::output) use lock::show as show_lock;
 pub(in crate::output) use notices::show as show_notices;
 pub(in crate::output) use overview::show as show_overview;
-use paint::{Colour, Page, Type};
+use paint::{OverlayColour, PaintPage, Typeface};
 pub(in crate::output) use question::show as show_question;
 pub(in crate::output) use region::show as show_region;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
 
 /// Colours of the list of shortcuts and of the question: the dimmed background, the panel, its heading and text.
-const DIM: Colour = [0.0, 0.0, 0.0, 0.45];
-const PANEL: Colour = [0.11, 0.13, 0.18, 1.0];
-const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
-const TEXT: Colour = [0.88, 0.90, 0.95, 1.0];
+const DIM: OverlayColour = [0.0, 0.0, 0.0, 0.45];
+const PANEL: OverlayColour = [0.11, 0.13, 0.18, 1.0];
+const HEADING: OverlayColour = [1.0, 1.0, 1.0, 1.0];
+const TEXT: OverlayColour = [0.88, 0.90, 0.95, 1.0];
 
 /// An element of the user interface; with the output it identifies the element between frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Part {
+enum OverlayPart {
     Aim,
     Dim,
     Panel,
     Keys,
     KeyCap(usize),
-    Card(Number),
-    CardName(Number),
+    Card(WorkspaceNumber),
+    CardName(WorkspaceNumber),
     Selection,
     OverviewDim,
     Title(WindowId),
@@ -69,47 +69,54 @@ enum Part {
 
 /// Cached element ids and pictures of text.
 #[derive(Debug, Default)]
-pub struct Kept {
-    names: HashMap<(OutputId, Part), Id>,
-    texts: HashMap<(OutputId, Part), Text>,
+pub struct OverlayCache {
+    names: HashMap<(OutputId, OverlayPart), Id>,
+    texts: HashMap<(OutputId, OverlayPart), CachedText>,
     /// Time that the last drawing of the HUD took.
     pub(in crate::output) hud_cost: Span,
 }
 
 #[derive(Debug)]
-struct Text {
+struct CachedText {
     /// Text, typeface and colour of the cached picture.
-    says: (String, Type, [u32; 4]),
-    picture: Picture,
+    says: (String, Typeface, [u32; 4]),
+    picture: EffectPicture,
 }
 
-impl Kept {
+impl OverlayCache {
     /// Drops the cache, because no element is visible any more.
     pub fn forget(&mut self) {
         self.names.clear();
         self.texts.clear();
     }
 
-    fn name(&mut self, output: OutputId, part: Part) -> Id {
+    fn name(&mut self, output: OutputId, part: OverlayPart) -> Id {
         self.names.entry((output, part)).or_insert_with(Id::new).clone()
     }
 
-    fn line(&mut self, output: OutputId, part: Part, text: &str, face: Type, colour: Colour) -> Picture {
+    fn line(
+        &mut self,
+        output: OutputId,
+        part: OverlayPart,
+        text: &str,
+        face: Typeface,
+        colour: OverlayColour,
+    ) -> EffectPicture {
         let says = (text.to_owned(), face, colour.map(f32::to_bits));
         let known = self.texts.get(&(output, part)).filter(|known| known.says == says);
         if let Some(known) = known {
             return known.picture.clone();
         }
         let picture = face.line(text, colour);
-        self.texts.insert((output, part), Text { says, picture: picture.clone() });
+        self.texts.insert((output, part), CachedText { says, picture: picture.clone() });
         picture
     }
 }
 
 /// Adds elements to the scene of one output.
-struct Sheet<'a> {
+struct OverlaySheet<'a> {
     scene: &'a mut Scene,
-    kept: &'a mut Kept,
+    kept: &'a mut OverlayCache,
     output: OutputId,
     area: Rectangle<i32, Logical>,
     scale: f64,
@@ -117,7 +124,7 @@ struct Sheet<'a> {
     opacity: f64,
 }
 
-impl Sheet<'_> {
+impl OverlaySheet<'_> {
     fn physical(&self, length: f64) -> i32 {
         (length * self.scale).round() as i32
     }
@@ -130,30 +137,30 @@ impl Sheet<'_> {
         Rectangle::new((left, top).into(), (right - left, bottom - top).into())
     }
 
-    fn add(&mut self, part: Part, kind: EffectKind) {
+    fn add(&mut self, part: OverlayPart, kind: EffectKind) {
         let (id, depth) = (self.kept.name(self.output, part), self.scene.layers.len());
         self.scene.effects.push(Effect { id, depth, opacity: self.opacity.clamp(0.0, 1.0) as f32, kind });
     }
 
-    fn panel(&mut self, part: Part, rect: Rectangle<i32, Physical>, radius: f64, colour: Colour) {
+    fn panel(&mut self, part: OverlayPart, rect: Rectangle<i32, Physical>, radius: f64, colour: OverlayColour) {
         self.frame(part, rect, Rectangle::default(), radius, colour);
     }
 
     /// A panel around `hole`.
     fn frame(
         &mut self,
-        part: Part,
+        part: OverlayPart,
         rect: Rectangle<i32, Physical>,
         hole: Rectangle<i32, Physical>,
         radius: f64,
-        colour: Colour,
+        colour: OverlayColour,
     ) {
         let radius = self.physical(radius).min(rect.size.w / 2).min(rect.size.h / 2);
-        let hole = Rounded { rect: Rectangle::new(hole.loc - rect.loc, hole.size), radius: 0 };
-        self.add(part, EffectKind::Colour { area: Rounded { rect, radius }, hole, colour });
+        let hole = RoundedRect { rect: Rectangle::new(hole.loc - rect.loc, hole.size), radius: 0 };
+        self.add(part, EffectKind::Colour { area: RoundedRect { rect, radius }, hole, colour });
     }
 
-    fn picture(&mut self, part: Part, at: Point<i32, Physical>, picture: Picture) {
+    fn picture(&mut self, part: OverlayPart, at: Point<i32, Physical>, picture: EffectPicture) {
         let size = Size::from((picture.image().width, picture.image().height));
         self.add(part, EffectKind::Picture { rect: Rectangle::new(at, size), picture });
     }
@@ -161,10 +168,10 @@ impl Sheet<'_> {
     /// A line of text; `place` computes its top left corner from its size.
     fn text(
         &mut self,
-        part: Part,
+        part: OverlayPart,
         text: &str,
-        face: Type,
-        colour: Colour,
+        face: Typeface,
+        colour: OverlayColour,
         place: impl FnOnce(Size<i32, Physical>) -> Point<i32, Physical>,
     ) {
         if text.is_empty() {

@@ -3,19 +3,19 @@
 use smithay::output::Output;
 use smithay::utils::{Physical, Point, Rectangle, Size};
 
-use super::{Colour, Kept, Part, Sheet, Type};
+use super::{OverlayCache, OverlayColour, OverlayPart, OverlaySheet, Typeface};
 use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
-use crate::shell::notices::Notice;
+use crate::shell::notices::EndedClientNotice;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
-const PANEL: Colour = [0.20, 0.11, 0.12, 0.96];
+const PANEL: OverlayColour = [0.20, 0.11, 0.12, 0.96];
 /// Background of notices that report no failure.
-const CALM_PANEL: Colour = [0.11, 0.13, 0.18, 0.96];
-const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
-const TEXT: Colour = [0.95, 0.88, 0.88, 1.0];
+const CALM_PANEL: OverlayColour = [0.11, 0.13, 0.18, 0.96];
+const HEADING: OverlayColour = [1.0, 1.0, 1.0, 1.0];
+const TEXT: OverlayColour = [0.95, 0.88, 0.88, 1.0];
 /// Lengths in logical pixels: the height of text, of a line, around it, between notices, and from the top of the
 /// output.
 const TEXT_HEIGHT: f64 = 16.0;
@@ -30,7 +30,7 @@ const MOST_LINES: usize = 4;
 /// Share of the output's width that notices leave free.
 const FREE_SHARE: f64 = 0.1;
 
-fn heading(notice: &Notice) -> String {
+fn heading(notice: &EndedClientNotice) -> String {
     let program = if notice.ended.program.is_empty() { "A program" } else { &notice.ended.program };
     match notice.times {
         1 => format!("{program} was ended"),
@@ -64,27 +64,33 @@ fn lines(text: &str, letters: usize) -> Vec<String> {
     lines
 }
 
-fn reason(notice: &Notice) -> String {
+fn reason(notice: &EndedClientNotice) -> String {
     format!("Reason: {}", notice.ended.reason)
 }
 
 /// Draws the notices as seen at `present`. Call this before the windows are added, so that they are on top.
-pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), present: Instant) {
+pub fn show(
+    shell: &Shell,
+    kept: &mut OverlayCache,
+    scene: &mut Scene,
+    (id, output): (OutputId, &Output),
+    present: Instant,
+) {
     let notices = shell.overlays().notices();
     let here = shell.workspaces().screen(&output.name());
-    if here.is_none() || notices.on != here {
+    if here.is_none() || notices.screen != here {
         return;
     }
     let scale = output.current_scale().fractional_scale();
     let screen = scene.size;
     let mut sheet =
-        Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: notices.shown.at(present) };
-    let (bold, plain) = (Type::new(TEXT_HEIGHT * scale, true), Type::new(TEXT_HEIGHT * scale, false));
+        OverlaySheet { scene, kept, output: id, area: geometry(output), scale, opacity: notices.shown.at(present) };
+    let (bold, plain) = (Typeface::new(TEXT_HEIGHT * scale, true), Typeface::new(TEXT_HEIGHT * scale, false));
     let (line, margin) = (sheet.physical(LINE), sheet.physical(MARGIN));
     let widest = (f64::from(screen.w) * (1.0 - FREE_SHARE)) as i32 - 2 * margin;
     let letters = usize::try_from(widest / plain.width("m").max(1)).unwrap_or(0).max(1);
     let above = if notices.on_defaults { NO_CONFIGURATION } else { MISTAKE };
-    let mistake = notices.mistake().map(|text| (above.to_owned(), lines(text, letters), PANEL));
+    let mistake = notices.config_error().map(|text| (above.to_owned(), lines(text, letters), PANEL));
     let ended = notices.seen().map(|notice| (heading(notice), vec![reason(notice)], PANEL));
     let told = notices.messages().map(|message| {
         let panel = if message.is_failure { PANEL } else { CALM_PANEL };
@@ -92,7 +98,7 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
     });
     let mut top = sheet.physical(TOP);
     for (place, (heading, texts, colour)) in mistake.into_iter().chain(told).chain(ended).enumerate() {
-        let write = |face: Type, text: String| face.fit(&face.legible(&text).unwrap_or(text), widest);
+        let write = |face: Typeface, text: String| face.fit(&face.legible(&text).unwrap_or(text), widest);
         let heading = write(bold, heading);
         let texts: Vec<String> = texts.into_iter().map(|text| write(plain, text)).collect();
         let width = texts.iter().map(|text| plain.width(text)).fold(bold.width(&heading), i32::max) + 2 * margin;
@@ -100,11 +106,11 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
         let size = Size::<i32, Physical>::from((width, count * line + 2 * margin - (line - plain.height())));
         let panel = Rectangle::new(Point::from(((screen.w - width) / 2, top)), size);
         let at = panel.loc + Point::from((margin, margin));
-        sheet.text(Part::NoticeHeading(place), &heading, bold, HEADING, |_| at);
+        sheet.text(OverlayPart::NoticeHeading(place), &heading, bold, HEADING, |_| at);
         for (row, text) in (1..).zip(&texts) {
-            sheet.text(Part::NoticeText(place, row), text, plain, TEXT, |_| at + Point::from((0, row * line)));
+            sheet.text(OverlayPart::NoticeText(place, row), text, plain, TEXT, |_| at + Point::from((0, row * line)));
         }
-        sheet.panel(Part::Notice(place), panel, RADIUS, colour);
+        sheet.panel(OverlayPart::Notice(place), panel, RADIUS, colour);
         top += size.h + sheet.physical(GAP);
     }
 }

@@ -2,7 +2,7 @@
 
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
-use super::{Colour, Kept, Part, Sheet, Type};
+use super::{OverlayCache, OverlayColour, OverlayPart, OverlaySheet, Typeface};
 use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
@@ -11,17 +11,17 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
 /// Background of a workspace's card.
-const CARD: Colour = [1.0, 1.0, 1.0, 0.07];
+const CARD: OverlayColour = [1.0, 1.0, 1.0, 0.07];
 /// Card of the workspace that is shown when the overview is left.
-const ACTIVE_CARD: Colour = [0.55, 0.70, 1.0, 0.16];
+const ACTIVE_CARD: OverlayColour = [0.55, 0.70, 1.0, 0.16];
 /// Dims the background behind windows that are shown without cards.
-const DIM: Colour = [0.05, 0.06, 0.09, 0.7];
+const DIM: OverlayColour = [0.05, 0.06, 0.09, 0.7];
 /// Frame around the selected window.
-const SELECTION: Colour = [0.45, 0.65, 1.0, 1.0];
+const SELECTION: OverlayColour = [0.45, 0.65, 1.0, 1.0];
 /// Width of the frame, in logical pixels.
 const SELECTION_WIDTH: f64 = 4.0;
-const TITLE: Colour = [0.93, 0.95, 1.0, 0.92];
-const NUMBER: Colour = [0.93, 0.95, 1.0, 0.75];
+const TITLE: OverlayColour = [0.93, 0.95, 1.0, 0.92];
+const NUMBER: OverlayColour = [0.93, 0.95, 1.0, 0.75];
 /// Corner radius of cards, in logical pixels.
 const RADIUS: f64 = 14.0;
 /// Distance from the edge of a card to its number.
@@ -35,7 +35,7 @@ const TEXT: f64 = 16.0;
 /// overview is below them.
 pub fn show(
     shell: &Shell,
-    kept: &mut Kept,
+    kept: &mut OverlayCache,
     scene: &mut Scene,
     (id, output): (OutputId, &smithay::output::Output),
     present: Instant,
@@ -45,9 +45,9 @@ pub fn show(
     let share = shell.overlays().overview().at(present);
     // Titles and the selection mark appear when their window has nearly reached its place.
     let arrived = (share - ARRIVING) / (1.0 - ARRIVING);
-    let mut sheet = Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: arrived };
+    let mut sheet = OverlaySheet { scene, kept, output: id, area: geometry(output), scale, opacity: arrived };
     let active = shell.workspaces().screen(&output.name()).map(|screen| shell.workspaces().active(screen));
-    let (plain, bold) = (Type::new(TEXT * scale, false), Type::new(TEXT * scale, true));
+    let (plain, bold) = (Typeface::new(TEXT * scale, false), Typeface::new(TEXT * scale, true));
     for (window, rect) in &layout.windows {
         let shown = shell.window(*window);
         let title = shown.and_then(|window| window.title()).unwrap_or_default();
@@ -61,27 +61,27 @@ pub fn show(
         let title = face.legible(&title).or_else(|| face.legible(&shown?.app_id()?)).unwrap_or_default();
         let title = face.fit(&title, below.size.w);
         let place = |size| centred(below, size) + Point::from((0, (SELECTION_WIDTH / 2.0 * scale) as i32));
-        sheet.text(Part::Title(*window), &title, face, TITLE, place);
+        sheet.text(OverlayPart::Title(*window), &title, face, TITLE, place);
     }
     if let Some(rect) = shell.overlays().selected().and_then(|window| layout.window(window)) {
         let around = Point::from((SELECTION_WIDTH, SELECTION_WIDTH));
         let size = Size::from((rect.size.w + 2.0 * SELECTION_WIDTH, rect.size.h + 2.0 * SELECTION_WIDTH));
         let (hole, rect) = (sheet.rect(rect), sheet.rect(Rectangle::new(rect.loc - around, size)));
-        sheet.frame(Part::Selection, rect, hole, SELECTION_WIDTH * 1.5, SELECTION);
+        sheet.frame(OverlayPart::Selection, rect, hole, SELECTION_WIDTH * 1.5, SELECTION);
     }
     sheet.opacity = share;
-    if shell.overlays().shows_windows_alone() {
+    if shell.overlays().is_switcher() {
         let all = sheet.rect(geometry(output).to_f64());
-        sheet.panel(Part::OverviewDim, all, 0.0, DIM);
+        sheet.panel(OverlayPart::OverviewDim, all, 0.0, DIM);
     }
     for card in &layout.cards {
         let rect = sheet.rect(card.rect);
         let top = Rectangle::new(rect.loc, Size::from((rect.size.w, (HEADER * scale).round() as i32)));
         let place =
             |size: Size<i32, Physical>| Point::from((top.loc.x + (INDENT * scale) as i32, centred(top, size).y));
-        sheet.text(Part::CardName(card.number), &card.number.to_string(), bold, NUMBER, place);
+        sheet.text(OverlayPart::CardName(card.number), &card.number.to_string(), bold, NUMBER, place);
         let colour = if active == Some(card.number) { ACTIVE_CARD } else { CARD };
-        sheet.panel(Part::Card(card.number), rect, RADIUS, colour);
+        sheet.panel(OverlayPart::Card(card.number), rect, RADIUS, colour);
     }
 }
 

@@ -7,10 +7,10 @@ use smithay::utils::{Physical, Point, Rectangle, Size};
 
 use crate::backend::PixelBuffer;
 use crate::render::faded;
-use crate::scene::{Picture, Rounded};
+use crate::scene::{EffectPicture, RoundedRect};
 
 /// Red, green, blue, alpha: 0 to 1, not premultiplied.
-pub type Colour = [f32; 4];
+pub type OverlayColour = [f32; 4];
 
 /// Replaces a run of letters that the typeface lacks.
 const LEFT_OUT: char = '\u{b7}';
@@ -19,19 +19,19 @@ const UNKNOWN: char = '?';
 
 /// A typeface in one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Type {
+pub struct Typeface {
     bold: bool,
     height: u8,
 }
 
-impl Type {
+impl Typeface {
     /// The available size nearest to `height` physical pixels.
     pub fn new(height: f64, bold: bool) -> Self {
         let nearest = [16_u8, 20, 24, 32].into_iter().min_by(|a, b| {
             let far = |it: u8| (f64::from(it) - height).abs();
             far(*a).total_cmp(&far(*b))
         });
-        Type { bold, height: nearest.unwrap_or(16) }
+        Typeface { bold, height: nearest.unwrap_or(16) }
     }
 
     /// Line height in physical pixels.
@@ -92,8 +92,8 @@ impl Type {
     }
 
     /// A line of text as a picture of exactly its size.
-    pub fn line(self, text: &str, colour: Colour) -> Picture {
-        let mut page = Page::new(Size::from((self.width(text), self.height())));
+    pub fn line(self, text: &str, colour: OverlayColour) -> EffectPicture {
+        let mut page = PaintPage::new(Size::from((self.width(text), self.height())));
         page.write((0, 0).into(), text, self, colour);
         page.finish()
     }
@@ -111,23 +111,23 @@ const fn plain(letter: char) -> char {
 }
 
 /// As an `ARGB8888` pixel, premultiplied.
-fn premultiplied([red, green, blue, alpha]: Colour) -> u32 {
+fn premultiplied([red, green, blue, alpha]: OverlayColour) -> u32 {
     let level = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round() as u32;
     level(alpha) << 24 | level(red * alpha) << 16 | level(green * alpha) << 8 | level(blue * alpha)
 }
 
 /// A picture under construction, transparent at first.
 #[derive(Debug)]
-pub struct Page(PixelBuffer);
+pub struct PaintPage(PixelBuffer);
 
-impl Page {
+impl PaintPage {
     /// Transparent; at least one pixel.
     pub fn new(size: Size<i32, Physical>) -> Self {
-        Page(PixelBuffer::new(size.w.max(1), size.h.max(1)))
+        PaintPage(PixelBuffer::new(size.w.max(1), size.h.max(1)))
     }
 
     /// Writes a line of text with its top left corner at `at`; the part outside the page is cut off.
-    pub fn write(&mut self, at: Point<i32, Physical>, text: &str, face: Type, colour: Colour) {
+    pub fn write(&mut self, at: Point<i32, Physical>, text: &str, face: Typeface, colour: OverlayColour) {
         let (weight, height) = face.raster();
         let step = face.width("m");
         for (index, letter) in (0..).zip(text.chars()) {
@@ -142,7 +142,7 @@ impl Page {
     }
 
     /// Replaces the pixels of a rectangle.
-    pub fn fill(&mut self, rect: Rectangle<i32, Physical>, colour: Colour) {
+    pub fn fill(&mut self, rect: Rectangle<i32, Physical>, colour: OverlayColour) {
         let filled = premultiplied(colour);
         for y in rect.loc.y..rect.loc.y + rect.size.h {
             for x in rect.loc.x..rect.loc.x + rect.size.w {
@@ -154,7 +154,7 @@ impl Page {
     }
 
     /// Blends a colour over a pixel; `coverage`: 0 to 1.
-    fn dot(&mut self, x: i32, y: i32, [red, green, blue, alpha]: Colour, coverage: f32) {
+    fn dot(&mut self, x: i32, y: i32, [red, green, blue, alpha]: OverlayColour, coverage: f32) {
         if coverage <= 0.0 {
             return;
         }
@@ -168,7 +168,7 @@ impl Page {
     }
 
     /// Clears the pixels outside `shape`, with smooth edges.
-    pub fn cut(&mut self, shape: Rounded) {
+    pub fn cut(&mut self, shape: RoundedRect) {
         for corner in shape.corners() {
             for y in corner.loc.y..corner.loc.y + corner.size.h {
                 for x in corner.loc.x..corner.loc.x + corner.size.w {
@@ -181,13 +181,13 @@ impl Page {
     }
 
     fn pixel(&mut self, x: i32, y: i32) -> Option<&mut u32> {
-        let Page(image) = self;
+        let PaintPage(image) = self;
         let is_there = (0..image.width).contains(&x) && (0..image.height).contains(&y);
         if is_there { image.pixels.get_mut((y * image.width + x) as usize) } else { None }
     }
 
-    pub fn finish(self) -> Picture {
-        Picture::new(self.0)
+    pub fn finish(self) -> EffectPicture {
+        EffectPicture::new(self.0)
     }
 }
 
@@ -195,23 +195,23 @@ impl Page {
 mod tests {
     use super::*;
 
-    const RED: Colour = [1.0, 0.0, 0.0, 0.5];
+    const RED: OverlayColour = [1.0, 0.0, 0.0, 0.5];
 
-    fn ink(text: &str, face: Type) -> usize {
+    fn ink(text: &str, face: Typeface) -> usize {
         face.line(text, RED).image().pixels.iter().filter(|pixel| **pixel > 0x4000_0000).count()
     }
 
     #[test]
-    fn text_is_seen_in_every_size_and_what_is_unknown_has_a_mark() {
+    fn text_is_visible_in_every_size_and_unknown_letters_get_a_mark() {
         let heights = [10.0, 20.0, 25.0, 100.0];
-        let inks: Vec<usize> = heights.iter().map(|height| ink("Workspace", Type::new(*height, false))).collect();
+        let inks: Vec<usize> = heights.iter().map(|height| ink("Workspace", Typeface::new(*height, false))).collect();
         assert!(inks[0] > 0 && inks.is_sorted_by(|a, b| a < b), "{inks:?}");
-        assert_eq!(ink("\u{10ffff}", Type::new(16.0, true)), ink("?", Type::new(16.0, true)));
+        assert_eq!(ink("\u{10ffff}", Typeface::new(16.0, true)), ink("?", Typeface::new(16.0, true)));
     }
 
     #[test]
     fn a_text_in_another_script_is_no_row_of_marks() {
-        let face = Type::new(16.0, false);
+        let face = Typeface::new(16.0, false);
         assert_eq!(face.legible("Grüße, Welt – 3").as_deref(), Some("Grüße, Welt - 3"));
         assert_eq!(face.legible("report 東京都 (2).pdf").as_deref(), Some("report \u{b7} (2).pdf"));
         assert_eq!(face.legible("東京都 1"), None);
@@ -220,18 +220,18 @@ mod tests {
 
     #[test]
     fn pixels_are_premultiplied() {
-        let picture = Type::new(32.0, true).line("M", RED);
+        let picture = Typeface::new(32.0, true).line("M", RED);
         assert!(picture.image().pixels.contains(&0x8080_0000));
     }
 
     #[test]
     fn a_text_that_is_too_long_is_cut() {
-        let face = Type::new(16.0, false);
+        let face = Typeface::new(16.0, false);
         let width = face.width("abcdef");
         assert_eq!(face.fit("abcdef", width), "abcdef");
         assert_eq!(face.fit("abcdefg", width), "abcd..");
         assert_eq!(face.fit("abcdefg", 0), "");
         assert!(face.width(&face.fit("abcdefg", face.width("ab"))) <= face.width("ab"));
-        Page::new((3, 3).into()).write((-5, -5).into(), "cut off", face, RED);
+        PaintPage::new((3, 3).into()).write((-5, -5).into(), "cut off", face, RED);
     }
 }

@@ -3,16 +3,16 @@
 use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
-use super::{Colour, DIM, HEADING, Kept, PANEL, Part, Sheet, TEXT, Type};
+use super::{DIM, HEADING, OverlayCache, OverlayColour, OverlayPart, OverlaySheet, PANEL, TEXT, Typeface};
 use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
-use crate::shell::question::{Answer, Places};
+use crate::shell::end_session_question::{EndSessionAnswer, QuestionLayout};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
-const BUTTON: Colour = [1.0, 1.0, 1.0, 0.10];
-const SELECTED: Colour = [0.45, 0.65, 1.0, 0.45];
+const BUTTON: OverlayColour = [1.0, 1.0, 1.0, 0.10];
+const SELECTED: OverlayColour = [0.45, 0.65, 1.0, 0.45];
 /// Lengths in logical pixels: the height of text, from the top of the panel to the heading and from there to the text.
 const TEXT_HEIGHT: f64 = 16.0;
 const HEADING_HEIGHT: f64 = 20.0;
@@ -27,7 +27,13 @@ const END: &str = "End (Enter)";
 const STAY: &str = "Stay (Escape)";
 
 /// Draws the dialog as seen at `present`. Call this before the windows are added, so that it is on top.
-pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), present: Instant) {
+pub fn show(
+    shell: &Shell,
+    kept: &mut OverlayCache,
+    scene: &mut Scene,
+    (id, output): (OutputId, &Output),
+    present: Instant,
+) {
     let question = shell.overlays().question();
     let here = shell.workspaces().screen(&output.name());
     if here.is_none() || question.on != here {
@@ -35,29 +41,29 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
     }
     let scale = output.current_scale().fractional_scale();
     let area = geometry(output);
-    let places = Places::on(area.to_f64());
-    let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity: question.shown.at(present) };
-    let (bold, plain) = (Type::new(HEADING_HEIGHT * scale, true), Type::new(TEXT_HEIGHT * scale, false));
+    let places = QuestionLayout::on(area.to_f64());
+    let mut sheet = OverlaySheet { scene, kept, output: id, area, scale, opacity: question.shown.at(present) };
+    let (bold, plain) = (Typeface::new(HEADING_HEIGHT * scale, true), Typeface::new(TEXT_HEIGHT * scale, false));
     let panel = sheet.rect(places.panel);
     let line = |rect: Rectangle<i32, Physical>, top: i32| {
         move |size: Size<i32, Physical>| rect.loc + Point::from(((rect.size.w - size.w) / 2, top))
     };
     let (top, below) = (sheet.physical(TOP), sheet.physical(TOP + LINE));
-    sheet.text(Part::Question(0), &bold.fit(ASKS, panel.size.w), bold, HEADING, line(panel, top));
-    sheet.text(Part::Question(1), &plain.fit(SAYS, panel.size.w), plain, TEXT, line(panel, below));
+    sheet.text(OverlayPart::Question(0), &bold.fit(ASKS, panel.size.w), bold, HEADING, line(panel, top));
+    sheet.text(OverlayPart::Question(1), &plain.fit(SAYS, panel.size.w), plain, TEXT, line(panel, below));
     for (index, (button, says, answer)) in
-        [(places.end, END, Answer::End), (places.stay, STAY, Answer::Stay)].into_iter().enumerate()
+        [(places.end, END, EndSessionAnswer::End), (places.stay, STAY, EndSessionAnswer::Stay)].into_iter().enumerate()
     {
         let rect: Rectangle<f64, Logical> = button;
         let rect = sheet.rect(rect);
         let middle = |size: Size<i32, Physical>| {
             rect.loc + Point::from(((rect.size.w - size.w) / 2, (rect.size.h - size.h) / 2))
         };
-        sheet.text(Part::Answer(index), &plain.fit(says, rect.size.w), plain, HEADING, middle);
+        sheet.text(OverlayPart::Answer(index), &plain.fit(says, rect.size.w), plain, HEADING, middle);
         let colour = if question.selected == answer { SELECTED } else { BUTTON };
-        sheet.panel(Part::Button(index), rect, BUTTON_RADIUS, colour);
+        sheet.panel(OverlayPart::Button(index), rect, BUTTON_RADIUS, colour);
     }
-    sheet.panel(Part::QuestionPanel, panel, RADIUS, PANEL);
+    sheet.panel(OverlayPart::QuestionPanel, panel, RADIUS, PANEL);
     let all = sheet.rect(area.to_f64());
-    sheet.panel(Part::QuestionDim, all, 0.0, DIM);
+    sheet.panel(OverlayPart::QuestionDim, all, 0.0, DIM);
 }

@@ -3,18 +3,18 @@
 use smithay::output::Output;
 use smithay::utils::Rectangle;
 
-use super::{DIM, Kept, Part, Sheet};
+use super::{DIM, OverlayCache, OverlayPart, OverlaySheet};
 use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
 use upbeat_timing::id::OutputId;
 
 /// Dims the screen. Call this before the layers below are added.
-pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
+pub fn show(shell: &Shell, kept: &mut OverlayCache, scene: &mut Scene, (id, output): (OutputId, &Output)) {
     let (area, scale) = (geometry(output), output.current_scale().fractional_scale());
-    let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity: 1.0 };
+    let mut sheet = OverlaySheet { scene, kept, output: id, area, scale, opacity: 1.0 };
     let all = sheet.rect(area.to_f64());
     let picked = shell.overlays().region().area().filter(|picked| area.to_f64().overlaps(*picked));
     let hole = picked.map_or(Rectangle::default(), |picked| sheet.rect(picked));
-    sheet.frame(Part::RegionDim, all, hole, 0.0, DIM);
+    sheet.frame(OverlayPart::RegionDim, all, hole, 0.0, DIM);
 }

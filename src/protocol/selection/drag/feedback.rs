@@ -93,7 +93,8 @@ impl SourceFeedback {
     /// Sends the target state if it has changed and the client has room for it.
     pub fn send_with_room(&mut self) {
         let owes_answer = self.is_answered && !self.was_told_target;
-        if (owes_answer || self.current != self.sent) && self.source.is_alive() && guard::has_room(&self.source) {
+        if (owes_answer || self.current != self.sent) && self.source.is_alive() && guard::may_send_urgent(&self.source)
+        {
             self.send();
         }
     }

@@ -10,20 +10,20 @@ use smithay::reexports::wayland_server::protocol::wl_data_offer::{self, WlDataOf
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, WEnum};
 
 use super::lock;
-use super::visit::{SAYS_ACTIONS, Visit};
+use super::target_offers::{SAYS_ACTIONS, TargetOffers};
 use crate::guard::Handlers;
 use crate::state::State;
 
 /// User data of an offer of a drag.
 #[derive(Debug)]
-pub struct DragOffer(Arc<Mutex<Visit>>);
+pub struct DragOffer(Arc<Mutex<TargetOffers>>);
 
 /// Creates an offer for `device` and sends the types and actions of the source.
 pub(super) fn make(
     client: &Client,
     display: &DisplayHandle,
     device: &WlDataDevice,
-    visit: &Arc<Mutex<Visit>>,
+    visit: &Arc<Mutex<TargetOffers>>,
 ) -> Option<WlDataOffer> {
     let data = DragOffer(visit.clone());
     let offer = client.create_resource::<WlDataOffer, _, State>(display, device.version(), data).ok()?;
@@ -58,7 +58,7 @@ impl Dispatch<WlDataOffer, DragOffer, State> for Handlers {
             Request::Receive { mime_type, fd } => {
                 // The owner is behind: more events would fill its socket and disconnect it. The descriptor is closed,
                 // so that the client reads an empty file.
-                let is_read = state.protocols.selection.are_read_by_owners("wl_data_offer", &state.display_handle);
+                let is_read = state.protocols.selection.do_owners_read("wl_data_offer", &state.display_handle);
                 if is_read && visit.may_receive(offer) {
                     let feedback = lock(visit.feedback());
                     if feedback.has_type(&mime_type) {

@@ -4,7 +4,7 @@ use super::super::column::WIDEST;
 use super::*;
 
 /// Each window is in one place, and no column is empty.
-fn check_places(layout: &Layout) {
+fn check_places(layout: &TilingLayout) {
     for id in (1..9).map(window) {
         let connected = layout.screens.iter().filter(|screen| screen.is_connected);
         let shown: usize = connected.map(|screen| count(screen, id)).sum();
@@ -33,7 +33,7 @@ fn count(screen: &crate::shell::layout::ScreenState, id: WindowId) -> usize {
 }
 
 /// The focused window is visible, and the active column is in the view.
-fn check_view(layout: &Layout, place: Place) {
+fn check_view(layout: &TilingLayout, place: WorkspaceId) {
     let (Some(state), Some(workspace)) = (layout.state(place.screen), layout.workspace(place)) else { return };
     let all = arranged(layout, place);
     if let Some(focus) = workspace.focus() {
@@ -56,21 +56,22 @@ fn check_view(layout: &Layout, place: Place) {
 }
 
 /// Visible tiled windows never overlap, and the windows of a column fill its height where they can.
-fn check_tiles(layout: &Layout, place: Place) {
+fn check_tiles(layout: &TilingLayout, place: WorkspaceId) {
     let (Some(state), Some(workspace)) = (layout.state(place.screen), layout.workspace(place)) else { return };
     let area = state.area;
     let all = arranged(layout, place);
     for (index, one) in all.iter().enumerate() {
         assert!(one.rect.size.w >= 1 && one.rect.size.h >= 1, "{one:?}");
         for other in &all[index + 1..] {
-            let both = |f: fn(&Arranged) -> bool| f(one) && f(other);
+            let both = |f: fn(&ArrangedWindow) -> bool| f(one) && f(other);
             if both(|it| it.is_seen && !it.is_floating) && !one.is_fullscreen && !other.is_fullscreen {
                 assert!(!one.rect.overlaps(other.rect), "{one:?} and {other:?}");
             }
         }
     }
     for column in workspace.strip.columns.iter().filter(|column| !column.is_fullscreen) {
-        let rect = |tile: &super::super::column::Tile| all.iter().find(|it| it.window == tile.window).unwrap().rect;
+        let rect =
+            |tile: &super::super::column::LayoutTile| all.iter().find(|it| it.window == tile.window).unwrap().rect;
         let room = area.usable.size.h - 2 * column.margin(&area);
         let heights: i32 = column.rows.iter().map(|tile| rect(tile).size.h).sum();
         if column.is_tabbed(&area) {
@@ -87,14 +88,14 @@ fn check_tiles(layout: &Layout, place: Place) {
 }
 
 /// Floating windows can be dragged: they overlap the usable area.
-fn check_floating(layout: &Layout, place: Place) {
+fn check_floating(layout: &TilingLayout, place: WorkspaceId) {
     let Some(state) = layout.state(place.screen) else { return };
     for floating in arranged(layout, place).iter().filter(|it| it.is_floating) {
         assert!(floating.rect.overlaps(state.area.usable), "{floating:?} is out of {:?}", state.area);
     }
 }
 
-fn check(layout: &Layout) {
+fn check(layout: &TilingLayout) {
     check_places(layout);
     for place in all_places() {
         check_view(layout, place);
@@ -107,8 +108,8 @@ proptest! {
     #![proptest_config(sequences(MANY))]
 
     #[test]
-    fn whatever_is_done_each_window_has_its_place_and_the_focus_is_seen(ops in any_ops()) {
-        let mut layout = Layout::new(NOWHERE);
+    fn any_ops_keep_one_place_per_window_and_a_visible_focus(ops in any_ops()) {
+        let mut layout = TilingLayout::new(NOWHERE);
         for op in &ops {
             layout.apply(op);
             check(&layout);
@@ -122,7 +123,7 @@ proptest! {
     #[test]
     fn the_same_ops_give_the_same_arrangement(ops in any_ops()) {
         let run = || {
-            let mut layout = Layout::new(NOWHERE);
+            let mut layout = TilingLayout::new(NOWHERE);
             ops.iter().for_each(|op| layout.apply(op));
             all_places().map(|place| arranged(&layout, place)).collect::<Vec<_>>()
         };
@@ -133,14 +134,14 @@ proptest! {
     fn the_view_stays_where_it_is_while_what_has_the_focus_is_in_it(mut layout in any_layout(), direction in any_direction()) {
         let place = layout.focused_place();
         let before = arranged(&layout, place);
-        layout.apply(&Op::FocusTo(direction));
+        layout.apply(&LayoutOp::FocusTo(direction));
         let after = arranged(&layout, place);
         let usable = layout.state(place.screen).unwrap().area.usable;
         let focus = focus_of(&layout);
-        let is_inside = |rect: Rect| usable.contains_rect(rect);
+        let is_inside = |rect: LayoutRect| usable.contains_rect(rect);
         let had = before.iter().find(|it| Some(it.window) == focus && !it.is_floating && !it.is_fullscreen);
         let gap = layout.state(place.screen).unwrap().area.gap();
-        let with_gap = |rect: Rect| rect_with(rect, gap);
+        let with_gap = |rect: LayoutRect| rect_with(rect, gap);
         if had.is_some_and(|it| is_inside(with_gap(it.rect))) {
             for (one, other) in before.iter().zip(&after).filter(|(one, _)| !one.is_floating) {
                 prop_assert_eq!(one.rect, other.rect);
@@ -149,7 +150,7 @@ proptest! {
     }
 }
 
-fn rect_with(mut rect: Rect, gap: i32) -> Rect {
+fn rect_with(mut rect: LayoutRect, gap: i32) -> LayoutRect {
     rect.loc.x -= gap;
     rect.size.w += 2 * gap;
     rect

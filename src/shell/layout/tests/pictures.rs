@@ -5,9 +5,9 @@ use expect_test::expect;
 use super::*;
 
 /// `x y w h` of each window; `*` marks the focused window, `-` a hidden window.
-fn picture(layout: &Layout) -> String {
+fn picture(layout: &TilingLayout) -> String {
     let focus = focus_of(layout);
-    let line = |it: &Arranged| {
+    let line = |it: &ArrangedWindow| {
         let mark = match (it.is_seen, Some(it.window) == focus) {
             (_, true) => '*',
             (true, false) => ' ',
@@ -24,8 +24,8 @@ fn picture(layout: &Layout) -> String {
     arranged(layout, layout.focused_place()).iter().map(line).collect()
 }
 
-fn pictures(layout: &mut Layout, ops: &[Op]) -> String {
-    let after = |op: &Op| {
+fn pictures(layout: &mut TilingLayout, ops: &[LayoutOp]) -> String {
+    let after = |op: &LayoutOp| {
         layout.apply(op);
         format!("{op:?}\n{}", picture(layout))
     };
@@ -36,11 +36,11 @@ fn pictures(layout: &mut Layout, ops: &[Op]) -> String {
 fn the_view_moves_only_as_far_as_it_must() {
     let mut layout = opened(1..=4);
     let ops = [
-        Op::FocusTo(Direction::Column(Side::Left)),
-        Op::FocusTo(Direction::Column(Side::Left)),
-        Op::Close(window(4)),
-        Op::FocusTo(Direction::First),
-        Op::SetWidth(Width::Share(667)),
+        LayoutOp::FocusTo(Direction::Column(HorizontalSide::Left)),
+        LayoutOp::FocusTo(Direction::Column(HorizontalSide::Left)),
+        LayoutOp::Close(window(4)),
+        LayoutOp::FocusTo(Direction::First),
+        LayoutOp::SetWidth(ColumnWidth::Share(667)),
     ];
     expect![[r#"
         FocusTo(Column(Left))
@@ -73,11 +73,11 @@ fn the_view_moves_only_as_far_as_it_must() {
 fn rows_share_the_height_and_tabs_have_all_of_it() {
     let mut layout = opened(1..=3);
     let ops = [
-        Op::Join(Side::Left),
-        Op::SetHeight(Height::Pixels(100)),
-        Op::SetDisplay(Display::Tabbed),
-        Op::FocusTo(Direction::Up),
-        Op::Join(Side::Right),
+        LayoutOp::Join(HorizontalSide::Left),
+        LayoutOp::SetHeight(RowHeight::Pixels(100)),
+        LayoutOp::SetDisplay(ColumnDisplay::Tabbed),
+        LayoutOp::FocusTo(Direction::Up),
+        LayoutOp::Join(HorizontalSide::Right),
     ];
     expect![[r#"
         Join(Left)
@@ -105,18 +105,22 @@ fn rows_share_the_height_and_tabs_have_all_of_it() {
 }
 
 #[test]
-fn what_fills_the_screen_hides_bars_and_what_floats_until_the_focus_leaves_it() {
+fn fullscreen_covers_bars_and_floating_windows_until_it_loses_focus() {
     let mut layout = opened(1..=2);
     let ops = [
-        Op::Open(window(3), Limits::default(), Opening { floating: Some(rect(300, 200, 400, 300)), ..COLUMN }),
-        Op::SetFullscreen(window(2), true),
-        Op::FocusTo(Direction::OtherLayer),
-        Op::SetFullscreen(window(3), true),
-        Op::SetFullscreen(window(3), false),
-        Op::SetFloating(window(3), false, None),
+        LayoutOp::Open(
+            window(3),
+            MinimumSize::default(),
+            WindowOpening { floating: Some(rect(300, 200, 400, 300)), ..COLUMN },
+        ),
+        LayoutOp::SetFullscreen(window(2), true),
+        LayoutOp::FocusTo(Direction::OtherLayer),
+        LayoutOp::SetFullscreen(window(3), true),
+        LayoutOp::SetFullscreen(window(3), false),
+        LayoutOp::SetFloating(window(3), false, None),
     ];
     expect![[r#"
-        Open(WindowId(3), Limits { width: 0, height: 0 }, Opening { place: None, floating: Some(Rectangle<smithay::utils::geometry::Physical> { x: 300, y: 200, width: 400, height: 300 }), focused: true, back: None })
+        Open(WindowId(3), MinimumSize { width: 0, height: 0 }, WindowOpening { place: None, floating: Some(Rectangle<smithay::utils::geometry::Physical> { x: 300, y: 200, width: 400, height: 300 }), focused: true, back: None })
          1    10   40   485  550
          2   505   40   485  550
         *3   300  200   400  300 floating

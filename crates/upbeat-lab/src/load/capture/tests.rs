@@ -3,16 +3,16 @@ use super::*;
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 
 /// A log with intervals only, and with the GPU's load if given.
-fn intervals(whole: impl IntoIterator<Item = f64>, gpu_load: Option<f64>) -> Capture {
-    let mut gatherer = Gatherer::new("test", INTERVAL);
+fn intervals(whole: impl IntoIterator<Item = f64>, gpu_load: Option<f64>) -> LogCapture {
+    let mut gatherer = CaptureBuilder::new("test", INTERVAL);
     let program = gatherer.program("");
     for whole in whole {
-        gatherer.add(program, &Sample { whole: Some(whole), gpu_load, ..Sample::default() });
+        gatherer.add(program, &FrameSample { whole: Some(whole), gpu_load, ..FrameSample::default() });
     }
-    gatherer.finish("log", "log".into(), &Wanted { interval: INTERVAL, process: None }).unwrap()
+    gatherer.finish("log", "log".into(), &LogRequest { interval: INTERVAL, process: None }).unwrap()
 }
 
-fn slower(capture: &Capture) -> Vec<f64> {
+fn slower(capture: &LogCapture) -> Vec<f64> {
     capture.load.frames.iter().map(|frame| (frame.slower().as_millis_f64() * 100.0).round() / 100.0).collect()
 }
 
@@ -20,10 +20,10 @@ fn slower(capture: &Capture) -> Vec<f64> {
 fn an_interval_is_a_bound_on_the_slower_stage() {
     let steady = intervals([25.0; 100], None);
     assert_eq!(slower(&steady), [25.0; 100]);
-    assert_eq!((steady.about.record, steady.about.render), (Known::Assumed, Known::Bound));
-    assert_eq!(steady.about.warnings, [Warning::Steady { fps: 40.0, share: 1.0 }]);
+    assert_eq!((steady.about.record, steady.about.render), (CostOrigin::Assumed, CostOrigin::Bound));
+    assert_eq!(steady.about.warnings, [CaptureWarning::Steady { fps: 40.0, share: 1.0 }]);
     let uneven = intervals((0..100).map(|frame| 20.0 + f64::from(frame % 10)), Some(40.0));
-    assert_eq!((uneven.about.record, uneven.about.render), (Known::Bound, Known::Derived));
+    assert_eq!((uneven.about.record, uneven.about.render), (CostOrigin::Bound, CostOrigin::Derived));
     assert_eq!(uneven.about.warnings, []);
     // Two fifths of the mean interval, because the GPU's load says nothing of a single frame.
     let render = uneven.load.frames[99].render.as_millis_f64();
@@ -31,19 +31,23 @@ fn an_interval_is_a_bound_on_the_slower_stage() {
 }
 
 #[test]
-fn a_capture_at_the_rate_of_the_display_says_so_and_is_not_taken_for_costs() {
+fn a_capped_capture_causes_a_warning_and_lower_costs() {
     let intervals_ms = (0..100).map(|frame| if frame % 25 == 24 { 33.4 } else { 16.6 + 0.01 * f64::from(frame % 7) });
     let capped = intervals(intervals_ms, None);
-    assert!(matches!(capped.about.warnings[..], [Warning::Synchronised { share: 1.0, .. }]), "{:?}", capped.about);
+    assert!(
+        matches!(capped.about.warnings[..], [CaptureWarning::Synchronised { share: 1.0, .. }]),
+        "{:?}",
+        capped.about
+    );
     let most = slower(&capped).into_iter().fold(0.0, f64::max);
     assert!((most - 25.0).abs() < 0.01 && slower(&capped)[0] == 8.33, "{:?}", slower(&capped));
 }
 
 #[test]
-fn a_busy_gpu_is_told() {
+fn a_busy_gpu_causes_a_warning() {
     let busy = intervals((0..50).map(|frame| 20.0 + f64::from(frame % 10)), Some(98.0));
-    assert_eq!(busy.about.warnings, [Warning::GpuBound { inflated: false }]);
-    assert_eq!((busy.about.record, busy.about.render), (Known::Assumed, Known::Bound));
+    assert_eq!(busy.about.warnings, [CaptureWarning::GpuBound { inflated: false }]);
+    assert_eq!((busy.about.record, busy.about.render), (CostOrigin::Assumed, CostOrigin::Bound));
 }
 
 /// A log with two measured stages, and the intervals of frames with the same costs from a pipeline without limits.
@@ -51,7 +55,7 @@ fn a_busy_gpu_is_told() {
 fn a_two_stage_log_cut_down_to_its_intervals_drops_about_as_often() {
     use crate::animation::{AnimationPolicy, run};
     use crate::load::synthetic;
-    use upbeat_timing::frames::{AheadSettings, Recorder};
+    use upbeat_timing::frames::{AheadSettings, RecorderMode};
     for mix in [synthetic::A, synthetic::B] {
         let measured = mix.generate(INTERVAL, 20_000, 1);
         let (mut recorded, mut rendered) = (Span::ZERO, [Span::ZERO; 3]);
@@ -67,7 +71,7 @@ fn a_two_stage_log_cut_down_to_its_intervals_drops_about_as_often() {
             None,
         );
         for policy in [AnimationPolicy::vsync(3), AnimationPolicy::ahead(AheadSettings::buffers(4))] {
-            let policy = policy.with_recorder(Recorder::Decoupled);
+            let policy = policy.with_recorder(RecorderMode::Decoupled);
             let [stages, bound] = [&measured, &bare.load].map(|load| run(load, &policy).drops_per_second());
             assert!(bound < 2.5 * stages && stages < 2.0 * bound, "{}, {policy:?}: {stages} {bound}", mix.name);
         }

@@ -1,13 +1,13 @@
 use super::*;
 use upbeat_timing::time::Span;
 
-fn capture(text: &str, process: Option<&str>) -> Result<Capture, String> {
-    let wanted = Wanted { interval: Span::from_nanos(16_666_667), process };
+fn capture(text: &str, process: Option<&str>) -> Result<LogCapture, String> {
+    let wanted = LogRequest { interval: Span::from_nanos(16_666_667), process };
     parse(text.as_bytes(), "log.csv", "log".into(), &wanted).map_err(|error| error.to_string())
 }
 
 fn costs(text: &str) -> Result<Vec<(f64, f64)>, String> {
-    let stages = |capture: Capture| {
+    let stages = |capture: LogCapture| {
         capture.load.frames.iter().map(|f| (f.record.as_millis_f64(), f.render.as_millis_f64())).collect()
     };
     capture(text, None).map(stages)
@@ -20,7 +20,7 @@ fn our_own_columns() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_log_reads_back() {
     let text = "frame,cpu_ms,gpu_ms\n0,6.033,6.223\n1,0.000,40.125\n";
     assert_eq!(render(&capture(text, None).unwrap().load), text);
 }
@@ -63,7 +63,7 @@ fn quoted_fields_may_have_commas_and_quotes_and_semicolons_leave_the_comma_to_nu
 }
 
 #[test]
-fn of_several_programs_one_has_to_be_named() {
+fn a_log_of_several_programs_needs_a_program_name() {
     let text = "Application,ProcessID,MsBetweenPresents\nA.exe,1,10\ndwm.exe,2,16\nA.exe,1,12\n";
     let error = capture(text, None).unwrap_err();
     assert!(
@@ -96,16 +96,16 @@ fn errors_name_the_line_and_the_column() {
         &b"frame,cpu_ms,gpu_ms\n0,\xff,1\n"[..],
         "log.csv",
         "log".into(),
-        &Wanted { interval: Span::from_millis(16), process: None },
+        &LogRequest { interval: Span::from_millis(16), process: None },
     );
     assert_eq!(bytes.unwrap_err().to_string(), "log.csv:2:3: the text is not UTF-8");
 }
 
 #[test]
 fn a_last_line_that_is_cut_off_is_lost_and_the_log_is_not() {
-    use crate::load::Warning;
+    use crate::load::CaptureWarning;
     let cut = capture("frame,cpu_ms,gpu_ms\n0,1,2\n1,3", None).unwrap();
-    assert_eq!((cut.load.frames.len(), cut.about.warnings), (1, vec![Warning::CutOff { line: 3 }]));
+    assert_eq!((cut.load.frames.len(), cut.about.warnings), (1, vec![CaptureWarning::CutOff { line: 3 }]));
     // The same line with a line break is an error.
     assert!(costs("frame,cpu_ms,gpu_ms\n0,1,2\n1,3\n").is_err());
 }

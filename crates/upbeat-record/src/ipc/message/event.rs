@@ -7,25 +7,25 @@
 //! ← {"version":1,"event":{"kind":"window","window":{"window":3,"title":"…",…}}}
 //! ```
 //!
-//! A change carries the whole object that changed, so that a subscriber replaces its copy: [`Picture`] does this.
+//! A change carries the whole object that changed, so that a subscriber replaces its copy: [`SessionSnapshot`] does this.
 //! Values that change with every frame (costs, statistics) cause no events; they can be requested.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::layer::Layer;
-use super::layouts::Layouts;
+use super::layer::LayerInfo;
+use super::layouts::KeyboardLayouts;
 use super::mode::OutputMode;
-use super::window::Window;
-use super::workspace::{Number, Workspace};
-use super::{Rect, VERSION};
+use super::window::WindowInfo;
+use super::workspace::{WorkspaceInfo, WorkspaceNumber};
+use super::{LogicalRect, VERSION};
 use upbeat_timing::id::{ClientId, WindowId};
 
 /// A line with an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct News {
+pub struct EventLine {
     /// Version of the protocol ([`VERSION`]).
     pub version: u32,
     /// The event, such as a change of a window.
@@ -38,7 +38,7 @@ pub struct News {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Event {
     /// The complete state: always the first event.
-    State(Box<Picture>),
+    State(Box<SessionSnapshot>),
     /// A window changed, or a new window opened, above all others.
     Window {
         /// The window's new state.
@@ -67,17 +67,17 @@ pub enum Event {
     /// Workspaces changed: their windows, or which of them is visible.
     Workspaces {
         /// All workspaces that are visible or have windows.
-        workspaces: Vec<Workspace>,
+        workspaces: Vec<WorkspaceInfo>,
     },
     /// Layer surfaces were added, removed or changed.
     Layers {
         /// All layer surfaces of the session.
-        layers: Vec<Layer>,
+        layers: Vec<LayerInfo>,
     },
     /// The keyboard's layouts or its active layout changed.
     Keyboard {
         /// The layouts and the active layout.
-        keyboard: Layouts,
+        keyboard: KeyboardLayouts,
     },
     /// The configuration was reloaded.
     Configuration {
@@ -89,17 +89,17 @@ pub enum Event {
 /// The complete state of a session, as subscribers know it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Picture {
+pub struct SessionSnapshot {
     /// All outputs, in no order.
     pub outputs: Vec<OutputState>,
     /// Workspaces that are visible or have windows.
-    pub workspaces: Vec<Workspace>,
+    pub workspaces: Vec<WorkspaceInfo>,
     /// All windows, the topmost first.
     pub windows: Vec<WindowState>,
     /// All layer surfaces of the session.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<LayerInfo>,
     /// The layouts of the keyboard that was used last.
-    pub keyboard: Layouts,
+    pub keyboard: KeyboardLayouts,
     /// The mistake in the configuration, as a sentence; `None` if it was applied.
     pub mistake: Option<String>,
 }
@@ -123,7 +123,7 @@ pub struct WindowState {
     /// The content type that the client has set: `photo`, `video` or `game`.
     pub content: Option<String>,
     /// Position and size in global logical coordinates.
-    pub geometry: Rect,
+    pub geometry: LogicalRect,
     /// Whether it has the keyboard focus.
     pub focused: bool,
     /// Whether its client has asked for attention since the window last had the focus.
@@ -134,7 +134,7 @@ pub struct WindowState {
     /// Name of the output that paces it.
     pub output: Option<String>,
     /// Number of the workspace that it is on.
-    pub workspace: Option<Number>,
+    pub workspace: Option<WorkspaceNumber>,
 }
 
 /// An output, without the values that change with each frame.
@@ -146,7 +146,7 @@ pub struct OutputState {
     /// Current mode: size in physical pixels, and rate.
     pub mode: OutputMode,
     /// Position and size in global logical coordinates.
-    pub geometry: Rect,
+    pub geometry: LogicalRect,
     /// Physical pixels per logical pixel.
     pub scale: f64,
     /// Rotation and reflection, as in `wl_output.transform`: such as `normal` or `flipped-90`.
@@ -155,15 +155,15 @@ pub struct OutputState {
     pub on: bool,
 }
 
-impl News {
+impl EventLine {
     /// A line with `event`, of this version of the protocol.
     pub const fn new(event: Event) -> Self {
-        News { version: VERSION, event }
+        EventLine { version: VERSION, event }
     }
 }
 
-impl From<Window> for WindowState {
-    fn from(window: Window) -> Self {
+impl From<WindowInfo> for WindowState {
+    fn from(window: WindowInfo) -> Self {
         WindowState {
             window: window.window,
             client: window.client,
@@ -182,9 +182,9 @@ impl From<Window> for WindowState {
     }
 }
 
-impl Picture {
+impl SessionSnapshot {
     /// Applies an event to the state.
-    pub fn follow(&mut self, event: Event) {
+    pub fn apply(&mut self, event: Event) {
         match event {
             Event::State(state) => *self = *state,
             Event::Window { window } => match self.windows.iter_mut().find(|known| known.window == window.window) {
@@ -208,9 +208,9 @@ impl Picture {
         }
     }
 
-    /// The events that lead from this state to `now`: applied with [`follow`](Self::follow), they make it equal to
+    /// The events that lead from this state to `now`: applied with [`apply`](Self::apply), they make it equal to
     /// `now` except for the order of outputs.
-    pub fn changes(&self, now: &Picture) -> Vec<Event> {
+    pub fn changes(&self, now: &SessionSnapshot) -> Vec<Event> {
         let mut events = Vec::new();
         let gone = self.outputs.iter().filter(|output| !now.outputs.iter().any(|other| other.name == output.name));
         events.extend(gone.map(|output| Event::OutputRemoved { output: output.name.clone() }));
@@ -232,7 +232,7 @@ impl Picture {
         events
     }
 
-    fn changed_windows(&self, now: &Picture, events: &mut Vec<Event>) {
+    fn changed_windows(&self, now: &SessionSnapshot, events: &mut Vec<Event>) {
         let by_number = |windows: &'_ [WindowState]| -> BTreeMap<WindowId, usize> {
             windows.iter().enumerate().map(|(place, window)| (window.window, place)).collect()
         };
@@ -272,7 +272,7 @@ mod tests {
             title: title.to_string(),
             tag: None,
             content: None,
-            geometry: Rect::default(),
+            geometry: LogicalRect::default(),
             focused: false,
             urgent: false,
             visible: true,
@@ -283,30 +283,30 @@ mod tests {
 
     fn output(number: u8, on: bool) -> OutputState {
         let (name, mode) = (format!("HEADLESS-{number}"), OutputMode::default());
-        OutputState { name, mode, geometry: Rect::default(), scale: 1.0, transform: String::new(), on }
+        OutputState { name, mode, geometry: LogicalRect::default(), scale: 1.0, transform: String::new(), on }
     }
 
-    fn pictures() -> impl Strategy<Value = Picture> {
+    fn pictures() -> impl Strategy<Value = SessionSnapshot> {
         let windows = prop::collection::btree_map(0_u32..6, 0_u8..3, 0..5);
         let windows = windows.prop_map(|known| known.into_iter().map(|(number, title)| window(number, title)));
         let windows = windows.prop_map(Vec::from_iter).prop_shuffle();
         let outputs = prop::collection::btree_map(0_u8..3, any::<bool>(), 0..3);
-        (windows, outputs, prop::option::of("[ab]")).prop_map(|(windows, outputs, mistake)| Picture {
+        (windows, outputs, prop::option::of("[ab]")).prop_map(|(windows, outputs, mistake)| SessionSnapshot {
             windows,
             outputs: outputs.into_iter().map(|(number, on)| output(number, on)).collect(),
             mistake,
-            ..Picture::default()
+            ..SessionSnapshot::default()
         })
     }
 
     proptest! {
         #[test]
-        fn who_follows_the_changes_knows_what_is(before in pictures(), after in pictures()) {
+        fn applying_the_changes_yields_the_new_state(before in pictures(), after in pictures()) {
             let events = before.changes(&after);
             let mut follower = before.clone();
             for event in events {
-                let line = serde_json::to_string(&News::new(event)).unwrap();
-                follower.follow(serde_json::from_str::<News>(&line).unwrap().event);
+                let line = serde_json::to_string(&EventLine::new(event)).unwrap();
+                follower.apply(serde_json::from_str::<EventLine>(&line).unwrap().event);
             }
             follower.outputs.sort_by(|a, b| a.name.cmp(&b.name));
             prop_assert_eq!(&follower, &after);

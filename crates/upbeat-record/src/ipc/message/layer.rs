@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rect;
+use super::LogicalRect;
 
 /// A layer surface, which is anchored to an output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Layer {
+pub struct LayerInfo {
     /// The namespace that the client has set, such as `waybar`.
     pub namespace: String,
     /// Process id of the client, if known.
@@ -17,7 +17,7 @@ pub struct Layer {
     /// The layer that it is in.
     pub level: LayerLevel,
     /// Position and size in global logical coordinates.
-    pub geometry: Rect,
+    pub geometry: LogicalRect,
 }
 
 /// A layer: `background` and `bottom` lie below windows, `top` and `overlay` above.

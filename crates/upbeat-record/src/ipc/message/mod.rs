@@ -10,29 +10,29 @@
 //! Spans are in nanoseconds, as in the frame log. Readers ignore fields that they do not know. The version changes if
 //! the meaning of a field changes or a field is removed.
 
+mod client_use;
 pub mod event;
 pub mod input;
 mod layer;
 pub mod layouts;
 mod mode;
 mod output;
-mod program;
 mod request;
 mod response;
 mod statistics;
 mod window;
 pub mod workspace;
 
-pub use layer::{Layer, LayerLevel};
-pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
-pub use output::{Output, Scan};
-pub use program::{ClientUse, EndedClient, Use};
+pub use client_use::{ClientUse, EndedClient, ResourceUse};
+pub use layer::{LayerInfo, LayerLevel};
+pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, RefreshRate};
+pub use output::{OutputInfo, ScanTiming};
 pub use request::Request;
 pub use response::Response;
 use serde::{Deserialize, Serialize};
 pub use statistics::{CadenceStats, Frequency, Miss, OutputStats, WindowStats};
-pub use window::Window;
-pub use workspace::{Workspace, WorkspaceOrder};
+pub use window::WindowInfo;
+pub use workspace::{WorkspaceInfo, WorkspaceOrder};
 
 use upbeat_timing::id::WindowId;
 
@@ -42,7 +42,7 @@ pub const VERSION: u32 = 1;
 /// A line that a client sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Question {
+pub struct RequestLine {
     /// Version of the protocol ([`VERSION`]).
     pub version: u32,
     /// The request, with its arguments.
@@ -52,19 +52,19 @@ pub struct Question {
 /// A line that the compositor answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Answer {
+pub struct ResponseLine {
     /// Version of the protocol ([`VERSION`]).
     pub version: u32,
     /// The response, or the error.
     #[serde(flatten)]
-    pub result: Outcome,
+    pub result: RequestResult,
 }
 
 /// Result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum RequestResult {
     /// The request succeeded, with this response.
     Ok(Response),
     /// The request failed, for this reason: a sentence for the user.
@@ -75,7 +75,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Target {
+pub enum OutputOrWindow {
     /// An output by its name.
     Output(String),
     /// A window by its number.
@@ -85,7 +85,7 @@ pub enum Target {
 /// A rectangle in global logical coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Rect {
+pub struct LogicalRect {
     /// Left edge in logical pixels.
     pub x: i32,
     /// Top edge in logical pixels.
@@ -96,21 +96,21 @@ pub struct Rect {
     pub height: i32,
 }
 
-impl Question {
+impl RequestLine {
     /// A line with `request`, of this version of the protocol.
     pub const fn new(request: Request) -> Self {
-        Question { version: VERSION, request }
+        RequestLine { version: VERSION, request }
     }
 }
 
-impl Answer {
+impl ResponseLine {
     /// A line with `result`, of this version of the protocol.
     pub fn new(result: Result<Response, String>) -> Self {
         let result = match result {
-            Ok(response) => Outcome::Ok(response),
-            Err(sentence) => Outcome::Error(sentence),
+            Ok(response) => RequestResult::Ok(response),
+            Err(sentence) => RequestResult::Error(sentence),
         };
-        Answer { version: VERSION, result }
+        ResponseLine { version: VERSION, result }
     }
 }
 

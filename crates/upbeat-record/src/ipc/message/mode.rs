@@ -16,7 +16,7 @@ pub const DEFAULT_REFRESH: u32 = 60_000;
 
 /// The refresh rate of an output, in millihertz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refresh {
+pub enum RefreshRate {
     /// A fixed rate, in millihertz.
     Fixed(u32),
     /// A variable rate (VRR), which follows the content within a range.
@@ -28,11 +28,11 @@ pub enum Refresh {
     },
 }
 
-impl Refresh {
+impl RefreshRate {
     /// The highest rate in millihertz: the rate that is announced to clients.
     pub const fn fastest(self) -> u32 {
         match self {
-            Refresh::Fixed(rate) | Refresh::Variable { fastest: rate, .. } => rate,
+            RefreshRate::Fixed(rate) | RefreshRate::Variable { fastest: rate, .. } => rate,
         }
     }
 }
@@ -56,12 +56,12 @@ pub struct OutputMode {
     /// Height in physical pixels, at least 1.
     pub height: u32,
     /// Refresh rate: fixed or variable.
-    pub refresh: Refresh,
+    pub refresh: RefreshRate,
 }
 
 impl Default for OutputMode {
     fn default() -> Self {
-        OutputMode { width: 1280, height: 720, refresh: Refresh::Fixed(DEFAULT_REFRESH) }
+        OutputMode { width: 1280, height: 720, refresh: RefreshRate::Fixed(DEFAULT_REFRESH) }
     }
 }
 
@@ -96,9 +96,9 @@ impl FromStr for OutputMode {
             return Err(ModeError::Size);
         }
         let refresh = match rate.map(|rate| rate.strip_suffix("Hz").unwrap_or(rate)) {
-            None => Refresh::Fixed(DEFAULT_REFRESH),
+            None => RefreshRate::Fixed(DEFAULT_REFRESH),
             Some(rate) => match rate.split_once('-') {
-                None => Refresh::Fixed(millihertz(rate)?),
+                None => RefreshRate::Fixed(millihertz(rate)?),
                 Some((slowest, fastest)) => variable(millihertz(slowest)?, millihertz(fastest)?)?,
             },
         };
@@ -106,8 +106,8 @@ impl FromStr for OutputMode {
     }
 }
 
-fn variable(slowest: u32, fastest: u32) -> Result<Refresh, ModeError> {
-    if slowest < fastest { Ok(Refresh::Variable { slowest, fastest }) } else { Err(ModeError::Rate) }
+fn variable(slowest: u32, fastest: u32) -> Result<RefreshRate, ModeError> {
+    if slowest < fastest { Ok(RefreshRate::Variable { slowest, fastest }) } else { Err(ModeError::Rate) }
 }
 
 fn millihertz(text: &str) -> Result<u32, ModeError> {
@@ -121,8 +121,8 @@ impl fmt::Display for OutputMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hertz = |rate: u32| f64::from(rate) / 1e3;
         match self.refresh {
-            Refresh::Fixed(rate) => write!(f, "{}x{}@{}", self.width, self.height, hertz(rate)),
-            Refresh::Variable { slowest, fastest } => {
+            RefreshRate::Fixed(rate) => write!(f, "{}x{}@{}", self.width, self.height, hertz(rate)),
+            RefreshRate::Variable { slowest, fastest } => {
                 write!(f, "{}x{}@{}-{}", self.width, self.height, hertz(slowest), hertz(fastest))
             }
         }
@@ -168,8 +168,8 @@ mod tests {
         ] {
             assert_eq!(text.parse::<OutputMode>(), Err(error), "{text}");
         }
-        assert_eq!("640x480".parse::<OutputMode>().unwrap().refresh, Refresh::Fixed(60_000));
-        assert_eq!("640x480@75Hz".parse::<OutputMode>().unwrap().refresh, Refresh::Fixed(75_000));
+        assert_eq!("640x480".parse::<OutputMode>().unwrap().refresh, RefreshRate::Fixed(60_000));
+        assert_eq!("640x480@75Hz".parse::<OutputMode>().unwrap().refresh, RefreshRate::Fixed(75_000));
     }
 
     proptest! {
@@ -180,7 +180,7 @@ mod tests {
             rates in (1..=HIGHEST_REFRESH, 1..=HIGHEST_REFRESH),
         ) {
             let (slowest, fastest) = (rates.0.min(rates.1), rates.0.max(rates.1));
-            let refresh = if slowest == fastest { Refresh::Fixed(slowest) } else { Refresh::Variable { slowest, fastest } };
+            let refresh = if slowest == fastest { RefreshRate::Fixed(slowest) } else { RefreshRate::Variable { slowest, fastest } };
             let mode = OutputMode { width, height, refresh };
             prop_assert_eq!(mode.to_string().parse(), Ok(mode));
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rect;
+use super::LogicalRect;
 use super::mode::OutputMode;
 use upbeat_timing::beam::ScanDirection;
 use upbeat_timing::pacing::{Pacing, PacingWish};
@@ -11,7 +11,7 @@ use upbeat_timing::time::Span;
 /// The scan-out of a mode: lines at equal intervals, starting with the refresh, then blanking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Scan {
+pub struct ScanTiming {
     /// Number of visible lines.
     pub lines: i32,
     /// Time from one line to the next.
@@ -23,13 +23,13 @@ pub struct Scan {
 /// An output with its mode, its geometry and its timing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Output {
+pub struct OutputInfo {
     /// Name of the output, such as `HEADLESS-1`.
     pub name: String,
     /// Current mode: size in physical pixels, and rate.
     pub mode: OutputMode,
     /// Position and size in global logical coordinates.
-    pub geometry: Rect,
+    pub geometry: LogicalRect,
     /// Physical pixels per logical pixel.
     pub scale: f64,
     /// Whether the scale is guessed from the monitor's size and resolution, because it is not configured.
@@ -57,7 +57,7 @@ pub struct Output {
     pub compose_budget: Span,
     /// Scan-out of the mode; `None` if it is not known.
     #[serde(default)]
-    pub scan: Option<Scan>,
+    pub scan: Option<ScanTiming>,
     /// The renderer and the reason for its choice, as text for the user.
     pub drawn_by: String,
 }

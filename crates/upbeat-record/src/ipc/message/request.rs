@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Target;
+use super::OutputOrWindow;
 use super::input::InputEvent;
 use super::layouts::LayoutWish;
 use super::mode::OutputMode;
@@ -34,7 +34,7 @@ pub enum Request {
     /// Explain why frames were late.
     WhyLate {
         /// Only late frames of this output or window; `None` for all.
-        target: Option<Target>,
+        target: Option<OutputOrWindow>,
         /// Largest number of late frames; the newest are listed.
         limit: usize,
     },
@@ -81,7 +81,7 @@ pub enum Request {
     /// Change the pacing of an output or a window.
     SetPacing {
         /// The output or window.
-        target: Target,
+        target: OutputOrWindow,
         /// The pacing to use from now on.
         pacing: PacingWish,
     },

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::layer::Layer;
-use super::layouts::Layouts;
-use super::output::Output;
-use super::program::{ClientUse, EndedClient};
+use super::client_use::{ClientUse, EndedClient};
+use super::layer::LayerInfo;
+use super::layouts::KeyboardLayouts;
+use super::output::OutputInfo;
 use super::statistics::{Miss, OutputStats, WindowStats};
-use super::window::Window;
-use super::workspace::Workspace;
+use super::window::WindowInfo;
+use super::workspace::WorkspaceInfo;
 use upbeat_timing::id::WindowId;
 
 /// The response to a request that succeeded.
@@ -38,12 +38,12 @@ pub enum Response {
     /// [`Request::AddOutput`](super::Request::AddOutput).
     Outputs {
         /// All outputs, or the new output.
-        outputs: Vec<Output>,
+        outputs: Vec<OutputInfo>,
     },
     /// The answer to [`Request::Windows`](super::Request::Windows).
     Windows {
         /// All windows, the topmost first.
-        windows: Vec<Window>,
+        windows: Vec<WindowInfo>,
     },
     /// The answer to [`Request::Clients`](super::Request::Clients).
     Clients {
@@ -59,17 +59,17 @@ pub enum Response {
     /// The answer to [`Request::Workspaces`](super::Request::Workspaces).
     Workspaces {
         /// The workspaces, sorted by output and number.
-        workspaces: Vec<Workspace>,
+        workspaces: Vec<WorkspaceInfo>,
     },
     /// The answer to [`Request::Layers`](super::Request::Layers).
     Layers {
         /// All layer surfaces of the session.
-        layers: Vec<Layer>,
+        layers: Vec<LayerInfo>,
     },
     /// The answer to [`Request::Keyboard`](super::Request::Keyboard).
     Keyboard {
         /// The layouts and the active layout.
-        keyboard: Layouts,
+        keyboard: KeyboardLayouts,
     },
     /// The answer to [`Request::PickWindow`](super::Request::PickWindow).
     Picked {

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Target;
+use super::OutputOrWindow;
 use upbeat_timing::id::WindowId;
-use upbeat_timing::record::{Blame, Misses, Summary};
+use upbeat_timing::record::{Blame, BlameCounts, DistributionSummary};
 use upbeat_timing::time::Span;
 
 /// How often something happens: its recent rate and its total number.
@@ -28,7 +28,7 @@ pub struct CadenceStats {
     /// Hitches: gaps of more than 1.26 refresh periods.
     pub hitches: Frequency,
     /// Late frames, counted by blame.
-    pub misses: Misses,
+    pub misses: BlameCounts,
 }
 
 /// Frame statistics of an output.
@@ -41,11 +41,11 @@ pub struct OutputStats {
     #[serde(flatten)]
     pub cadence: CadenceStats,
     /// Time to compose a frame.
-    pub compose: Option<Summary>,
+    pub compose: Option<DistributionSummary>,
     /// Delay of the latch after its planned time.
-    pub wake: Option<Summary>,
+    pub wake: Option<DistributionSummary>,
     /// Time from the latch to light.
-    pub latch_to_light: Option<Summary>,
+    pub latch_to_light: Option<DistributionSummary>,
 }
 
 /// Frame statistics of a window.
@@ -60,11 +60,11 @@ pub struct WindowStats {
     #[serde(flatten)]
     pub cadence: CadenceStats,
     /// Latency from an input event to light.
-    pub input_to_light: Option<Summary>,
+    pub input_to_light: Option<DistributionSummary>,
     /// Latency from the frame callback to light.
-    pub callback_to_light: Option<Summary>,
+    pub callback_to_light: Option<DistributionSummary>,
     /// Latency from the commit to light.
-    pub commit_to_light: Option<Summary>,
+    pub commit_to_light: Option<DistributionSummary>,
 }
 
 /// A frame that missed its refresh.
@@ -72,7 +72,7 @@ pub struct WindowStats {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Miss {
     /// The output or window.
-    pub target: Target,
+    pub target: OutputOrWindow,
     /// Number of the refresh that was missed.
     pub refresh: u64,
     /// Time since that refresh.

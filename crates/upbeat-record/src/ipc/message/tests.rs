@@ -1,45 +1,46 @@
 //! Tests of the wire format.
 
 use super::input::InputEvent;
-use super::workspace::Number;
+use super::workspace::WorkspaceNumber;
 use super::*;
 use upbeat_timing::pacing::PacingWish;
 
 fn wire(request: Request) -> String {
-    serde_json::to_string(&Question::new(request)).unwrap()
+    serde_json::to_string(&RequestLine::new(request)).unwrap()
 }
 
 #[test]
 fn the_wire_format_is_the_documented_one() {
-    let pacing = Request::SetPacing { target: Target::Output("HEADLESS-1".to_owned()), pacing: PacingWish::Vsync };
+    let pacing =
+        Request::SetPacing { target: OutputOrWindow::Output("HEADLESS-1".to_owned()), pacing: PacingWish::Vsync };
     assert_eq!(
         wire(pacing),
         r#"{"version":1,"request":{"kind":"set-pacing","target":{"output":"HEADLESS-1"},"pacing":"vsync"}}"#
     );
     assert_eq!(wire(Request::Outputs), r#"{"version":1,"request":{"kind":"outputs"}}"#);
-    let answer = |result| serde_json::to_string(&Answer::new(result)).unwrap();
+    let answer = |result| serde_json::to_string(&ResponseLine::new(result)).unwrap();
     assert_eq!(answer(Ok(Response::Done)), r#"{"version":1,"ok":{"kind":"done"}}"#);
     assert_eq!(answer(Err("no".to_owned())), r#"{"version":1,"error":"no"}"#);
 }
 
 #[test]
-fn what_is_said_is_understood() {
+fn messages_are_read_back_as_they_were_written() {
     let add = Request::AddOutput { mode: "800x600@75".parse().unwrap() };
     let input = Request::Input { events: vec![InputEvent::PointerMove { x: 1.5, y: 2.0 }] };
-    let order = WorkspaceOrder { output: None, number: Number::FIRST, window: Some(WindowId(3)) };
+    let order = WorkspaceOrder { output: None, number: WorkspaceNumber::FIRST, window: Some(WindowId(3)) };
     let workspace = Request::Workspace(order);
-    let why = Request::WhyLate { target: Some(Target::Window(WindowId(3))), limit: 10 };
+    let why = Request::WhyLate { target: Some(OutputOrWindow::Window(WindowId(3))), limit: 10 };
     for request in [Request::Quit, add, input, why, workspace] {
-        let question: Question = serde_json::from_str(&wire(request.clone())).unwrap();
+        let question: RequestLine = serde_json::from_str(&wire(request.clone())).unwrap();
         assert_eq!(question.request, request);
     }
-    let answer = Answer::new(Ok(Response::WhyLate { misses: Vec::new() }));
+    let answer = ResponseLine::new(Ok(Response::WhyLate { misses: Vec::new() }));
     let text = serde_json::to_string(&answer).unwrap();
-    assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
+    assert_eq!(serde_json::from_str::<ResponseLine>(&text).unwrap(), answer);
 }
 
 #[test]
 fn a_newer_client_may_say_more_than_we_know() {
     let text = r#"{"version":1,"tracing":true,"request":{"kind":"outputs","verbose":true}}"#;
-    assert_eq!(serde_json::from_str::<Question>(text).unwrap().request, Request::Outputs);
+    assert_eq!(serde_json::from_str::<RequestLine>(text).unwrap().request, Request::Outputs);
 }

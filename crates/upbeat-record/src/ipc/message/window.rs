@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rect;
-use super::workspace::Number;
+use super::LogicalRect;
+use super::workspace::WorkspaceNumber;
 use upbeat_timing::id::{ClientId, WindowId};
-use upbeat_timing::pacing::{Class, Pacing, PacingWish};
-use upbeat_timing::record::Summary;
+use upbeat_timing::pacing::{ClientClass, Pacing, PacingWish};
+use upbeat_timing::record::DistributionSummary;
 use upbeat_timing::time::Span;
 
 /// A window with its state, its pacing and its costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Window {
+pub struct WindowInfo {
     /// Number of the window; not reused in a session.
     pub window: WindowId,
     /// Number of the client that owns it.
@@ -30,7 +30,7 @@ pub struct Window {
     #[serde(default)]
     pub content: Option<String>,
     /// Position and size in global logical coordinates.
-    pub geometry: Rect,
+    pub geometry: LogicalRect,
     /// Whether it has the keyboard focus.
     pub focused: bool,
     /// Whether its client has asked for attention since the window last had the focus.
@@ -42,9 +42,9 @@ pub struct Window {
     pub output: Option<String>,
     /// Number of the workspace that it is on.
     #[serde(default)]
-    pub workspace: Option<Number>,
+    pub workspace: Option<WorkspaceNumber>,
     /// How the client uses frame callbacks, as measured.
-    pub class: Class,
+    pub class: ClientClass,
     /// How much later the client commits for each unit of time that its callback is sent later. `class` is derived
     /// from this.
     pub slope: Option<f64>,
@@ -60,9 +60,9 @@ pub struct Window {
     /// Time that the client is given for a frame.
     pub budget: Option<Span>,
     /// Wall-clock time that its frames took.
-    pub cost: Option<Summary>,
+    pub cost: Option<DistributionSummary>,
     /// CPU time that its frames took.
-    pub cpu: Option<Summary>,
+    pub cpu: Option<DistributionSummary>,
     /// Number of refresh periods that it is given beyond the first.
     pub slack_periods: u8,
 }

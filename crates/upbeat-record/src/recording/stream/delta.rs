@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_costs_nothing_and_a_rectangle_little() {
+    fn unchanged_pixels_cost_nothing_and_a_rectangle_costs_little() {
         let before = vec![0x0012_3456; 1920 * 1080];
         let mut ops = Vec::new();
         encode(&before, &before, &mut ops);

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use super::{KIND_END, KIND_IMAGE, KIND_SIZE, MAGIC, VERSION, delta, take_varint};
 use crate::pixels::PixelBuffer;
 use crate::recording::LARGEST_SIZE;
-use crate::recording::Refresh;
-use crate::recording::Shown;
-use crate::recording::{RecordedImage, Tally};
+use crate::recording::RecordedRefresh;
+use crate::recording::ScreenTime;
+use crate::recording::{RecordedImage, RecordingTotals};
 use upbeat_timing::id::FrameId;
 use upbeat_timing::time::{Instant, Span};
 
@@ -40,7 +40,7 @@ pub struct StreamReader<R> {
     offset: u64,
     current: RecordedImage,
     payload: Vec<u8>,
-    tally: Option<Tally>,
+    tally: Option<RecordingTotals>,
 }
 
 impl<R: Read> StreamReader<R> {
@@ -56,8 +56,8 @@ impl<R: Read> StreamReader<R> {
             Some((&version, magic)) if magic == MAGIC => return Err(StreamError::Version(version)),
             _ => return Err(StreamError::NotAStream),
         }
-        let first = Refresh { time: Instant::ZERO, sequence: 0 };
-        let shown = Shown { first, until: Instant::ZERO, frame: FrameId(0) };
+        let first = RecordedRefresh { time: Instant::ZERO, sequence: 0 };
+        let shown = ScreenTime { first, until: Instant::ZERO, frame: FrameId(0) };
         let current = RecordedImage { shown, dropped_before: 0, pixels: PixelBuffer::default() };
         Ok(StreamReader { input, offset: 8, current, payload: Vec::new(), tally: None })
     }
@@ -83,7 +83,7 @@ impl<R: Read> StreamReader<R> {
     }
 
     /// The totals of the recording; `None` until its end was read, and for a file that was cut off.
-    pub fn tally(&self) -> Option<Tally> {
+    pub fn tally(&self) -> Option<RecordingTotals> {
         self.tally
     }
 
@@ -119,9 +119,9 @@ impl<R: Read> StreamReader<R> {
         let mut number = || take_varint(&mut input).ok_or("an image's numbers are cut off");
         let (sequence, present, duration) = (number()?, number()?, number()?);
         let (frame, dropped_before) = (number()?, number()?);
-        let first = Refresh { time: Instant::from_nanos(present), sequence };
+        let first = RecordedRefresh { time: Instant::from_nanos(present), sequence };
         let until = first.time + Span::from_nanos(i64::try_from(duration).unwrap_or(i64::MAX));
-        self.current.shown = Shown { first, until, frame: FrameId(frame) };
+        self.current.shown = ScreenTime { first, until, frame: FrameId(frame) };
         self.current.dropped_before = dropped_before;
         delta::decode(input, &mut self.current.pixels.pixels)
     }
@@ -129,7 +129,7 @@ impl<R: Read> StreamReader<R> {
     fn apply_end(&mut self) -> Result<(), &'static str> {
         let mut input = &self.payload[..];
         let mut number = || take_varint(&mut input).ok_or("the end is cut off");
-        self.tally = Some(Tally { recorded: number()?, dropped: number()? });
+        self.tally = Some(RecordingTotals { recorded: number()?, dropped: number()? });
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{KIND_END, KIND_IMAGE, KIND_SIZE, MAGIC, VERSION, delta, put_varint};
 use crate::pixels::PixelBuffer;
-use crate::recording::{ImageSink, RecordedImage, Tally};
+use crate::recording::{ImageSink, RecordedImage, RecordingTotals};
 
 /// A recording that is being written. Each record is written in one piece.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl<W: Write + Send> ImageSink for StreamFile<W> {
         result
     }
 
-    fn finish(&mut self, tally: Tally) -> io::Result<()> {
+    fn finish(&mut self, tally: RecordingTotals) -> io::Result<()> {
         self.record(KIND_END, |out| {
             put_varint(out, tally.recorded);
             put_varint(out, tally.dropped);

@@ -42,7 +42,7 @@ pub struct TrackId(pub u64);
 
 /// Type of a track event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TrackEventType {
     /// A slice begins.
     Begin = 1,
     /// The slice that began last on the track ends.
@@ -53,15 +53,15 @@ pub enum Kind {
 
 /// A track event under construction.
 #[derive(Debug)]
-pub struct Event(Message);
+pub struct TrackEvent(ProtoMessage);
 
-impl Event {
+impl TrackEvent {
     /// An event of `kind` on `track`.
-    pub fn new(kind: Kind, track: TrackId) -> Self {
-        let mut message = Message::default();
+    pub fn new(kind: TrackEventType, track: TrackId) -> Self {
+        let mut message = ProtoMessage::default();
         message.number(field::event::TYPE, kind as u64);
         message.number(field::event::TRACK_UUID, track.0);
-        Event(message)
+        TrackEvent(message)
     }
 
     /// Sets the name of the event.
@@ -84,7 +84,7 @@ impl Event {
 
     /// Adds a text annotation.
     pub fn text(mut self, name: &str, value: &str) -> Self {
-        let mut annotation = Message::default();
+        let mut annotation = ProtoMessage::default();
         annotation.text(field::annotation::NAME, name);
         annotation.text(field::annotation::STRING_VALUE, value);
         self.0.message(field::event::DEBUG_ANNOTATIONS, &annotation);
@@ -93,7 +93,7 @@ impl Event {
 
     /// Adds a number annotation.
     pub fn number(mut self, name: &str, value: i64) -> Self {
-        let mut annotation = Message::default();
+        let mut annotation = ProtoMessage::default();
         annotation.text(field::annotation::NAME, name);
         annotation.number(field::annotation::INT_VALUE, value.cast_unsigned());
         self.0.message(field::event::DEBUG_ANNOTATIONS, &annotation);
@@ -103,40 +103,40 @@ impl Event {
 
 /// Writes the packets of a trace.
 #[derive(Debug)]
-pub struct Encoder<W> {
+pub struct TraceEncoder<W> {
     sink: W,
 }
 
-impl<W: Write> Encoder<W> {
+impl<W: Write> TraceEncoder<W> {
     /// Writes to `sink`, which should be buffered.
     pub const fn new(sink: W) -> Self {
-        Encoder { sink }
+        TraceEncoder { sink }
     }
 
     /// Declares a track called `name`, below `parent` or at the top.
     pub fn track(&mut self, id: TrackId, name: &str, parent: Option<TrackId>) -> io::Result<()> {
-        let mut descriptor = Message::default();
+        let mut descriptor = ProtoMessage::default();
         descriptor.number(field::descriptor::UUID, id.0);
         descriptor.text(field::descriptor::NAME, name);
         if let Some(parent) = parent {
             descriptor.number(field::descriptor::PARENT_UUID, parent.0);
         }
-        let mut packet = Message::default();
+        let mut packet = ProtoMessage::default();
         packet.message(field::packet::TRACK_DESCRIPTOR, &descriptor);
         self.packet(packet)
     }
 
     /// Writes an event at the time `nanos` (nanoseconds).
-    pub fn event(&mut self, nanos: u64, event: &Event) -> io::Result<()> {
-        let mut packet = Message::default();
+    pub fn event(&mut self, nanos: u64, event: &TrackEvent) -> io::Result<()> {
+        let mut packet = ProtoMessage::default();
         packet.number(field::packet::TIMESTAMP, nanos);
         packet.message(field::packet::TRACK_EVENT, &event.0);
         self.packet(packet)
     }
 
-    fn packet(&mut self, mut packet: Message) -> io::Result<()> {
+    fn packet(&mut self, mut packet: ProtoMessage) -> io::Result<()> {
         packet.number(field::packet::SEQUENCE_ID, SEQUENCE);
-        let mut trace = Message::default();
+        let mut trace = ProtoMessage::default();
         trace.message(field::TRACE_PACKET, &packet);
         self.sink.write_all(&trace.bytes)
     }
@@ -150,20 +150,20 @@ impl<W: Write> Encoder<W> {
 
 /// A protobuf message: its encoded fields, one after the other.
 #[derive(Clone, Debug, Default)]
-struct Message {
+struct ProtoMessage {
     bytes: Vec<u8>,
 }
 
 /// Wire type of a field.
 #[derive(Clone, Copy)]
-enum Wire {
+enum WireType {
     Varint = 0,
     Fixed64 = 1,
     Length = 2,
 }
 
-impl Message {
-    fn key(&mut self, field: u32, wire: Wire) {
+impl ProtoMessage {
+    fn key(&mut self, field: u32, wire: WireType) {
         self.varint(u64::from(field) << 3 | wire as u64);
     }
 
@@ -176,23 +176,23 @@ impl Message {
     }
 
     fn number(&mut self, field: u32, value: u64) {
-        self.key(field, Wire::Varint);
+        self.key(field, WireType::Varint);
         self.varint(value);
     }
 
     fn fixed(&mut self, field: u32, value: u64) {
-        self.key(field, Wire::Fixed64);
+        self.key(field, WireType::Fixed64);
         self.bytes.extend(value.to_le_bytes());
     }
 
     fn text(&mut self, field: u32, value: &str) {
-        self.key(field, Wire::Length);
+        self.key(field, WireType::Length);
         self.varint(value.len() as u64);
         self.bytes.extend(value.as_bytes());
     }
 
-    fn message(&mut self, field: u32, message: &Message) {
-        self.key(field, Wire::Length);
+    fn message(&mut self, field: u32, message: &ProtoMessage) {
+        self.key(field, WireType::Length);
         self.varint(message.bytes.len() as u64);
         self.bytes.extend(&message.bytes);
     }

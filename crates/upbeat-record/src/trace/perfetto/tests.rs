@@ -1,20 +1,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::trace::line::{Header, Names};
-use upbeat_timing::record::{MissReason, Outcome};
+use crate::trace::line::{LogHeader, LogNames};
+use upbeat_timing::record::{FrameOutcome, MissReason};
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::Span;
 
 /// The value of a protobuf field.
 #[derive(Clone, Debug, PartialEq)]
-enum Value {
+enum FieldValue {
     Number(u64),
     Bytes(Vec<u8>),
 }
 
 /// Parses protobuf by its wire format alone. Shares no code with the encoder.
-fn fields(mut bytes: &[u8]) -> Vec<(u32, Value)> {
+fn fields(mut bytes: &[u8]) -> Vec<(u32, FieldValue)> {
     fn varint(bytes: &mut &[u8]) -> u64 {
         let mut value = 0;
         for shift in (0..).step_by(7) {
@@ -31,17 +31,17 @@ fn fields(mut bytes: &[u8]) -> Vec<(u32, Value)> {
     while !bytes.is_empty() {
         let key = varint(&mut bytes);
         let value = match key & 7 {
-            0 => Value::Number(varint(&mut bytes)),
+            0 => FieldValue::Number(varint(&mut bytes)),
             1 => {
                 let (eight, rest) = bytes.split_at(8);
                 bytes = rest;
-                Value::Number(u64::from_le_bytes(eight.try_into().unwrap()))
+                FieldValue::Number(u64::from_le_bytes(eight.try_into().unwrap()))
             }
             2 => {
                 let length = varint(&mut bytes) as usize;
                 let (some, rest) = bytes.split_at(length);
                 bytes = rest;
-                Value::Bytes(some.to_vec())
+                FieldValue::Bytes(some.to_vec())
             }
             other => panic!("wire type {other}"),
         };
@@ -50,14 +50,14 @@ fn fields(mut bytes: &[u8]) -> Vec<(u32, Value)> {
     found
 }
 
-fn number(fields: &[(u32, Value)], wanted: u32) -> Option<u64> {
+fn number(fields: &[(u32, FieldValue)], wanted: u32) -> Option<u64> {
     fields.iter().find_map(|(field, value)| match value {
-        Value::Number(number) if *field == wanted => Some(*number),
+        FieldValue::Number(number) if *field == wanted => Some(*number),
         _ => None,
     })
 }
 
-fn numbers(fields: &[(u32, Value)], wanted: u32) -> Vec<u64> {
+fn numbers(fields: &[(u32, FieldValue)], wanted: u32) -> Vec<u64> {
     fields
         .iter()
         .filter(|(field, _)| *field == wanted)
@@ -65,23 +65,23 @@ fn numbers(fields: &[(u32, Value)], wanted: u32) -> Vec<u64> {
         .collect()
 }
 
-fn text(fields: &[(u32, Value)], wanted: u32) -> Option<String> {
+fn text(fields: &[(u32, FieldValue)], wanted: u32) -> Option<String> {
     fields.iter().find_map(|(field, value)| match value {
-        Value::Bytes(bytes) if *field == wanted => Some(String::from_utf8(bytes.clone()).unwrap()),
+        FieldValue::Bytes(bytes) if *field == wanted => Some(String::from_utf8(bytes.clone()).unwrap()),
         _ => None,
     })
 }
 
-fn message(fields: &[(u32, Value)], wanted: u32) -> Option<Vec<(u32, Value)>> {
+fn message(fields: &[(u32, FieldValue)], wanted: u32) -> Option<Vec<(u32, FieldValue)>> {
     fields.iter().find_map(|(field, value)| match value {
-        Value::Bytes(bytes) if *field == wanted => Some(self::fields(bytes)),
+        FieldValue::Bytes(bytes) if *field == wanted => Some(self::fields(bytes)),
         _ => None,
     })
 }
 
 /// A decoded event: its time, track, type (1 begin, 2 end, 3 instant), name, and flows.
 #[derive(Clone, Debug)]
-struct Seen {
+struct DecodedEvent {
     at: u64,
     track: u64,
     kind: u64,
@@ -91,22 +91,22 @@ struct Seen {
 }
 
 /// Name and parent of each track, by its number.
-type Named = BTreeMap<u64, (String, Option<u64>)>;
+type DecodedTracks = BTreeMap<u64, (String, Option<u64>)>;
 
 /// Decodes a trace into its tracks and events. The field numbers are from Perfetto's `trace.proto`,
 /// `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`.
-fn decode(trace: &[u8]) -> (Named, Vec<Seen>) {
+fn decode(trace: &[u8]) -> (DecodedTracks, Vec<DecodedEvent>) {
     let (mut tracks, mut events) = (BTreeMap::new(), Vec::new());
     for (field, value) in fields(trace) {
         assert_eq!(field, 1, "a trace has packets only");
-        let Value::Bytes(packet) = value else { panic!("a packet is a message") };
+        let FieldValue::Bytes(packet) = value else { panic!("a packet is a message") };
         let packet = fields(&packet);
         assert_eq!(number(&packet, 10), Some(1), "every packet has its sequence");
         if let Some(track) = message(&packet, 60) {
             tracks.insert(number(&track, 1).unwrap(), (text(&track, 2).unwrap(), number(&track, 5)));
         } else {
             let event = message(&packet, 11).unwrap();
-            events.push(Seen {
+            events.push(DecodedEvent {
                 at: number(&packet, 8).unwrap(),
                 track: number(&event, 11).unwrap(),
                 kind: number(&event, 9).unwrap(),
@@ -127,13 +127,13 @@ fn at(nanos: u64) -> Option<Instant> {
 
 /// Ten frames of a window on an output, drawn two refreshes ahead. The seventh misses its refresh.
 fn log() -> String {
-    let mut names = Names::default();
+    let mut names = LogNames::default();
     names.output(OutputId(1), "HEADLESS-1".into());
     names.window(WindowId(3), "foot".into());
     let mut lines = vec![
-        Line::Header(Header::default()),
-        Line::OutputName { output: OutputId(1), name: "HEADLESS-1".into() },
-        Line::WindowName { window: WindowId(3), app_id: "foot".into() },
+        LogLine::Header(LogHeader::default()),
+        LogLine::OutputName { output: OutputId(1), name: "HEADLESS-1".into() },
+        LogLine::WindowName { window: WindowId(3), app_id: "foot".into() },
     ];
     for frame in 0..10_u64 {
         let present = 1_000_000_000 + frame * INTERVAL;
@@ -147,7 +147,7 @@ fn log() -> String {
             latched: Instant::from_nanos(present - 4_000_000),
             submitted: at(present - 2_000_000),
             presented: at(present),
-            outcome: Outcome::Presented,
+            outcome: FrameOutcome::Presented,
             miss,
             ..FrameRecord::default()
         };
@@ -177,7 +177,7 @@ fn a_trace_has_the_misses_of_its_log_with_their_sentences_and_the_way_of_each_fr
     let log = log();
     let mut trace = Vec::new();
     let written = write(|| Ok(log.as_bytes()), || Ok(&mut trace)).unwrap();
-    assert_eq!(written, Written { frames: 20, misses: 2, cut_off: false });
+    assert_eq!(written, TraceTotals { frames: 20, misses: 2, cut_off: false });
     let (tracks, events) = decode(&trace);
     let path = |track: u64| {
         let (name, parent) = &tracks[&track];
@@ -212,7 +212,7 @@ fn a_trace_has_the_misses_of_its_log_with_their_sentences_and_the_way_of_each_fr
 }
 
 #[test]
-fn what_begins_on_a_track_ends_there_before_anything_else_begins() {
+fn slices_on_a_track_do_not_overlap() {
     let log = log();
     let mut trace = Vec::new();
     write(|| Ok(log.as_bytes()), || Ok(&mut trace)).unwrap();
@@ -229,7 +229,7 @@ fn what_begins_on_a_track_ends_there_before_anything_else_begins() {
 }
 
 #[test]
-fn a_log_that_is_none_makes_no_trace() {
+fn file_that_is_not_a_log_makes_no_trace() {
     let error = write(|| Ok(&b"fps,frametime\n"[..]), || Ok(Vec::new())).unwrap_err().to_string();
     assert!(error.starts_with("1:"), "{error}");
 }

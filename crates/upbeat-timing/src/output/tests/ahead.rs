@@ -11,16 +11,16 @@ fn machine() -> OutputMachine {
     vsync.synchronise(start);
     let mut machine = OutputMachine::new(vsync, LEAD, start);
     let third = RefreshIndex(machine.latched().0 + 3);
-    machine.empty(third, start, true);
-    machine.need(Need::Animation);
+    machine.latched_nothing(third, start, true);
+    machine.schedule_repaint(RepaintReason::Animation);
     machine
 }
 
 /// Composing for `next` took from `from` to `to`, and then the display lost the frame.
 fn lose(machine: &mut OutputMachine, next: RefreshIndex, from: Instant, to: Instant) {
-    let id = show(machine, next, from, to, Composed::Usual);
+    let id = show(machine, next, from, to, ComposeCostKind::Usual);
     machine.frames_mut().take(id);
-    machine.need(Need::Animation);
+    machine.schedule_repaint(RepaintReason::Animation);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn lights_of(compose: Span, lead: Span, depth: u32, stumbles: bool) -> (usize, u
     let (mut now, mut shown, mut late, mut flights) = (start, 0, 0, VecDeque::new());
     let mut last = machine.vsync().at_or_after(start);
     loop {
-        machine.need(Need::Content);
+        machine.schedule_repaint(RepaintReason::Content);
         let latch = machine.next_latch(now);
         let light = flights.front().map(|(_, index): &(FrameId, RefreshIndex)| {
             let stumble = u64::from(stumbles && shown == 10);
@@ -30,7 +30,7 @@ fn lights_of(compose: Span, lead: Span, depth: u32, stumbles: bool) -> (usize, u
         });
         match (latch, light) {
             (Some((index, when)), light) if light.is_none_or(|light| when < light) => {
-                let id = show(&mut machine, index, when, when + compose, Composed::Usual);
+                let id = show(&mut machine, index, when, when + compose, ComposeCostKind::Usual);
                 let late = u64::from(when + compose > machine.submit_by(index));
                 flights.push_back((id, index.plus(late)));
                 now = when + compose;
@@ -99,8 +99,8 @@ fn of_two_frames_in_flight_either_can_be_lost() {
         let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), INTERVAL, start);
         machine.set_depth(2);
         let flights = [RefreshIndex(3), RefreshIndex(4)]
-            .map(|index| show(&mut machine, index, start, start + COMPOSE, Composed::Odd));
-        machine.need(Need::Content);
+            .map(|index| show(&mut machine, index, start, start + COMPOSE, ComposeCostKind::Odd));
+        machine.schedule_repaint(RepaintReason::Content);
         assert_eq!(machine.next_latch(start), None);
         machine.frames_mut().take(flights[nth]);
         assert!(machine.next_latch(start).is_some() && machine.is_busy());

@@ -7,14 +7,14 @@ fn waiting() -> (OutputMachine, Instant) {
     let start = Instant::from_nanos(1_000_000_000);
     let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
     machine.vsync_mut().synchronise(start);
-    machine.rendered_ahead(Span::from_millis(1));
-    machine.need_at(RefreshIndex(5));
+    machine.observe_ahead_cost(Span::from_millis(1));
+    machine.schedule_repaint_at(RefreshIndex(5));
     let before = machine.vsync().present(RefreshIndex(4));
     (machine, before)
 }
 
 #[test]
-fn what_is_in_hand_can_be_latched_once_the_refresh_before_it_is_on_the_screen() {
+fn complete_content_is_latched_once_the_previous_refresh_is_on_screen() {
     let (machine, before) = waiting();
     let early = machine.early_latch(RefreshIndex(5), before);
     assert!(early.is_some_and(|early| early > before && early < machine.latch_at(RefreshIndex(5)) - INTERVAL / 2));
@@ -34,6 +34,6 @@ fn not_while_a_client_may_still_commit_for_it() {
 #[test]
 fn not_while_something_else_is_to_be_shown() {
     let (mut machine, before) = waiting();
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     assert_eq!(machine.early_latch(RefreshIndex(5), before), None);
 }

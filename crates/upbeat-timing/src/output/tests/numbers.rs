@@ -23,7 +23,7 @@ fn machine() -> OutputMachine {
 fn latch_for_nothing(machine: &mut OutputMachine, now: Instant, effective: bool) -> Instant {
     let (index, when) = machine.next_latch(now).unwrap();
     machine.latch(index);
-    machine.empty(index, when, effective);
+    machine.latched_nothing(index, when, effective);
     when
 }
 
@@ -32,7 +32,7 @@ fn commits_that_show_nothing_do_not_run_ahead_of_time() {
     let mut machine = machine();
     let mut now = start() + LONG;
     for commit in 0..12_000 {
-        machine.need(Need::Content);
+        machine.schedule_repaint(RepaintReason::Content);
         now = latch_for_nothing(&mut machine, now, commit % 3 == 0).max(now) + Span::from_micros(5);
         let ahead = machine.vsync().present(machine.next_index(now)) - now;
         let slack = machine.submit_lead() + machine.compose_budget();
@@ -46,7 +46,7 @@ fn an_output_latches_for_nothing_at_most_twice_a_refresh() {
     let from = start() + LONG;
     let (mut now, mut latches) = (from, 0);
     while now < from + INTERVAL * 100 {
-        machine.need(Need::Content);
+        machine.schedule_repaint(RepaintReason::Content);
         now = latch_for_nothing(&mut machine, now, false).max(now) + Span::from_nanos(1);
         latches += 1;
     }
@@ -58,7 +58,7 @@ fn a_latch_without_effect_gives_its_number_back_and_one_with_effect_does_not() {
     let now = start() + LONG;
     let next = |effective| {
         let mut machine = machine();
-        machine.need(Need::Content);
+        machine.schedule_repaint(RepaintReason::Content);
         let index = machine.next_index(now);
         latch_for_nothing(&mut machine, now, effective);
         machine.next_index(now).since(index)
@@ -70,10 +70,10 @@ fn a_latch_without_effect_gives_its_number_back_and_one_with_effect_does_not() {
 fn after_a_latch_for_nothing_content_is_shown_at_the_refresh_that_was_given_back() {
     let mut machine = machine();
     let now = start() + LONG;
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     let index = machine.next_index(now);
     latch_for_nothing(&mut machine, now, false);
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     assert_eq!(machine.next_latch(now), Some((index, machine.latch_at(index).max(now))), "and not at once again");
 }
 
@@ -82,14 +82,14 @@ fn the_next_refresh_lies_behind_what_is_in_flight_or_cannot_be_withdrawn_yet() {
     let mut machine = machine();
     let now = start() + Span::from_millis(1);
     let first = machine.next_index(now);
-    show(&mut machine, first, now, now, Composed::Usual);
+    show(&mut machine, first, now, now, ComposeCostKind::Usual);
     assert_eq!(machine.latched(), first);
     finish(&mut machine, first.next(), true);
     finish(&mut machine, first.plus(2), true);
     assert_eq!(machine.latched(), first, "a frame that the display holds does not count");
-    machine.need(Need::Content);
-    let step = machine.poll_frame(Work::default(), now);
-    assert!(matches!(step, Some(crate::frames::Step::Withdraw(_))), "{step:?}");
+    machine.schedule_repaint(RepaintReason::Content);
+    let step = machine.poll_frame(AheadLimits::default(), now);
+    assert!(matches!(step, Some(crate::frames::FrameOperation::Withdraw(_))), "{step:?}");
     assert_eq!(machine.latched(), first.plus(2), "unless it is too late");
     machine.frames_mut().withdrawn(None);
     assert_eq!(machine.latched(), first);
@@ -101,7 +101,7 @@ fn a_latch_that_failed_has_another_try_at_the_next_refresh() {
     let from = start() + LONG;
     let (mut now, mut tries) = (from, 0);
     while now < from + INTERVAL * 20 {
-        machine.need_again();
+        machine.retry_repaint();
         let (index, when) = machine.next_latch(now).unwrap();
         machine.latch(index);
         let id = machine.choose(index, ());
@@ -116,9 +116,9 @@ fn a_latch_that_failed_has_another_try_at_the_next_refresh() {
 fn numbers_that_ran_ahead_are_set_by_the_clock() {
     let mut machine = machine();
     let now = start() + LONG;
-    machine.numbers.spent = RefreshIndex(1_000_000);
+    machine.refresh_numbers.spent = RefreshIndex(1_000_000);
     let index = machine.next_index(now);
-    assert!(machine.is_beyond_reach(index, now));
+    assert!(machine.is_plan_impossible(index, now));
     machine.renumber(now);
     assert!(machine.vsync().present(machine.next_index(now)) - now <= INTERVAL * 2);
 }
@@ -127,9 +127,9 @@ fn numbers_that_ran_ahead_are_set_by_the_clock() {
 fn a_refresh_that_somebody_waits_for_is_not_beyond_reach() {
     let mut machine = machine();
     let far = machine.next_index(start()).plus(600);
-    assert!(machine.is_beyond_reach(far, start()));
-    machine.need_at(far);
-    assert!(!machine.is_beyond_reach(far, start()));
+    assert!(machine.is_plan_impossible(far, start()));
+    machine.schedule_repaint_at(far);
+    assert!(!machine.is_plan_impossible(far, start()));
 }
 
 #[test]
@@ -137,25 +137,25 @@ fn a_plan_made_for_slow_motion_is_sound_also_when_the_motion_ends_meanwhile() {
     let mut machine = machine();
     let cost = INTERVAL * 5;
     for _ in 0..20 {
-        machine.compose.moves(true);
+        machine.compose.set_motion(true);
         machine.compose.observe(cost, INTERVAL);
     }
     let now = start() + LONG;
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     let planned = machine.next_index(now);
     assert!(machine.vsync().present(planned) - now > cost);
     // A frame at rest has the initial estimate, because none was measured yet.
-    machine.compose.moves(false);
-    machine.compose.moves(false);
+    machine.compose.set_motion(false);
+    machine.compose.set_motion(false);
     assert!(machine.compose_budget() < INTERVAL);
-    assert!(!machine.is_beyond_reach(planned, now));
+    assert!(!machine.is_plan_impossible(planned, now));
 }
 
 /// A panel with variable refresh, whose last light was at the start.
 fn variable() -> OutputMachine {
     let mut machine = machine();
     machine.vsync_mut().set_variable(Some((INTERVAL / 2, INTERVAL * 2)));
-    let id = show(&mut machine, RefreshIndex(1), start(), start(), Composed::Odd);
+    let id = show(&mut machine, RefreshIndex(1), start(), start(), ComposeCostKind::Odd);
     machine.presented(id, start(), None, start());
     machine
 }
@@ -164,7 +164,7 @@ fn variable() -> OutputMachine {
 fn after_a_rest_the_next_variable_refresh_is_now() {
     let mut machine = variable();
     let now = start() + LONG;
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     machine.expect(now);
     let (index, when) = machine.next_latch(now).unwrap();
     let present = machine.vsync().present(index);
@@ -176,7 +176,7 @@ fn a_stamped_update_is_latched_once_and_at_its_time_where_refreshes_are_variable
     let mut machine = variable();
     let now = start() + LONG;
     let stamp = now + Span::from_millis(500);
-    machine.need_from(machine.next_index(now), stamp);
+    machine.schedule_repaint_from(machine.next_index(now), stamp);
     machine.expect(now);
     let (index, when) = machine.next_latch(now).unwrap();
     assert!(when > now + Span::from_millis(480), "latched {} before its time", stamp - when);
@@ -185,7 +185,7 @@ fn a_stamped_update_is_latched_once_and_at_its_time_where_refreshes_are_variable
     machine.expect_latch(when);
     assert_eq!(machine.vsync().present(index), stamp);
     // Other content is shown meanwhile.
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     machine.expect(now);
     assert!(machine.next_latch(now).is_some_and(|(_, when)| when <= now));
 }
@@ -194,13 +194,13 @@ fn a_stamped_update_is_latched_once_and_at_its_time_where_refreshes_are_variable
 fn behind_a_frame_in_flight_the_next_variable_refresh_stays_where_it_is() {
     let mut machine = variable();
     let now = start() + LONG;
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     machine.expect(now);
     let (index, when) = machine.next_latch(now).unwrap();
     let first = machine.vsync().present(index);
-    show(&mut machine, index, when, when, Composed::Usual);
+    show(&mut machine, index, when, when, ComposeCostKind::Usual);
     for _ in 0..100 {
-        machine.need(Need::Content);
+        machine.schedule_repaint(RepaintReason::Content);
         machine.expect(now);
     }
     let next = machine.vsync().present(machine.next_index(now));
@@ -213,7 +213,7 @@ fn where_refreshes_are_variable_latches_for_nothing_keep_their_distance() {
     let from = start() + LONG;
     let (mut now, mut latches) = (from, 0);
     while now < from + INTERVAL * 100 {
-        machine.need(Need::Content);
+        machine.schedule_repaint(RepaintReason::Content);
         machine.expect(now);
         now = latch_for_nothing(&mut machine, now, true).max(now) + Span::from_nanos(1);
         latches += 1;
@@ -226,9 +226,9 @@ fn a_true_timestamp_after_a_long_rest_is_no_outlier() {
     let mut machine = machine();
     // An hour at 20 parts per million: 72 ms, which are 4.3 refreshes.
     let now = start() + Span::from_seconds(3_600);
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     let (index, when) = machine.next_latch(now).unwrap();
-    let id = show(&mut machine, index, when, when, Composed::Usual);
+    let id = show(&mut machine, index, when, when, ComposeCostKind::Usual);
     let light = machine.vsync().present(index) + INTERVAL.scale(4, 10);
     let (outcome, _) = machine.presented(id, light, None, light);
     assert_eq!((outcome.present, outcome.found_phase, outcome.late), (light, true, 0));
@@ -240,14 +240,14 @@ fn a_true_timestamp_after_a_long_rest_is_no_outlier() {
 fn a_glitch_on_a_grid_that_is_known_is_one_still() {
     let mut machine = machine();
     let index = machine.next_index(start());
-    let id = show(&mut machine, index, start(), start(), Composed::Usual);
+    let id = show(&mut machine, index, start(), start(), ComposeCostKind::Usual);
     let light = machine.vsync().present(index) + INTERVAL.scale(4, 10);
     let (outcome, _) = machine.presented(id, light, None, light);
     assert!(!outcome.found_phase && outcome.present != light, "{outcome:?}");
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Happening {
+enum OutputEvent {
     Need,
     Empty(bool),
     Show,
@@ -259,18 +259,18 @@ enum Happening {
     Stamp(i64),
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = OutputEvent> {
     prop_oneof![
-        4 => Just(Happening::Need),
-        4 => any::<bool>().prop_map(Happening::Empty),
-        4 => Just(Happening::Show),
-        1 => Just(Happening::Fail),
-        4 => any::<bool>().prop_map(Happening::Light),
-        3 => (0_i64..40_000).prop_map(Happening::Rest),
-        1 => (600_000_i64..600_000_000).prop_map(Happening::Rest),
-        1 => (4_000_i64..40_000).prop_map(Happening::Rate),
-        1 => Just(Happening::Power),
-        1 => (0_i64..200_000).prop_map(Happening::Stamp),
+        4 => Just(OutputEvent::Need),
+        4 => any::<bool>().prop_map(OutputEvent::Empty),
+        4 => Just(OutputEvent::Show),
+        1 => Just(OutputEvent::Fail),
+        4 => any::<bool>().prop_map(OutputEvent::Light),
+        3 => (0_i64..40_000).prop_map(OutputEvent::Rest),
+        1 => (600_000_i64..600_000_000).prop_map(OutputEvent::Rest),
+        1 => (4_000_i64..40_000).prop_map(OutputEvent::Rate),
+        1 => Just(OutputEvent::Power),
+        1 => (0_i64..200_000).prop_map(OutputEvent::Stamp),
     ]
 }
 
@@ -280,32 +280,32 @@ proptest! {
     /// In every sequence of events, a frame that is needed as soon as possible, on a free display, is latched for a
     /// refresh within two intervals.
     #[test]
-    fn what_is_wanted_now_is_for_a_refresh_within_two_intervals(
+    fn urgent_frame_is_for_a_refresh_within_two_intervals(
         happenings in prop::collection::vec(happening(), 1..200),
     ) {
         let mut machine = machine();
         let mut now = start() + Span::from_millis(3);
         for happening in happenings {
-            let needed = machine.next_latch(now).filter(|_| machine.needs().is_some());
+            let needed = machine.next_latch(now).filter(|_| machine.repaint_reason().is_some());
             match happening {
-                Happening::Need => machine.need(Need::Content),
-                Happening::Empty(effective) => if let Some((index, when)) = needed {
+                OutputEvent::Need => machine.schedule_repaint(RepaintReason::Content),
+                OutputEvent::Empty(effective) => if let Some((index, when)) = needed {
                     now = when.max(now);
                     machine.latch(index);
-                    machine.empty(index, now, effective);
+                    machine.latched_nothing(index, now, effective);
                 },
-                Happening::Show | Happening::Fail => if let Some((index, when)) = needed {
+                OutputEvent::Show | OutputEvent::Fail => if let Some((index, when)) = needed {
                     now = when.max(now);
                     machine.latch(index);
                     let id = machine.choose(index, ());
-                    if matches!(happening, Happening::Show) {
-                        machine.submitted(id, when, now, Composed::Usual);
+                    if matches!(happening, OutputEvent::Show) {
+                        machine.submitted(id, when, now, ComposeCostKind::Usual);
                     } else {
                         machine.fail(id);
-                        machine.need_again();
+                        machine.retry_repaint();
                     }
                 },
-                Happening::Light(late) => {
+                OutputEvent::Light(late) => {
                     let flight = machine.frames().in_flight().next().map(|frame| (frame.id, frame.target));
                     if let Some((id, index)) = flight {
                         let light = machine.vsync().present(index.plus(u64::from(late)));
@@ -313,21 +313,21 @@ proptest! {
                         machine.presented(id, light, None, now);
                     }
                 }
-                Happening::Rest(micros) => now += Span::from_micros(micros),
-                Happening::Rate(micros) => machine.restart(Some(Span::from_micros(micros)), now),
-                Happening::Power => {
+                OutputEvent::Rest(micros) => now += Span::from_micros(micros),
+                OutputEvent::Rate(micros) => machine.restart(Some(Span::from_micros(micros)), now),
+                OutputEvent::Power => {
                     let flights: Vec<FrameId> = machine.frames().iter().map(|frame| frame.id).collect();
                     flights.into_iter().for_each(|id| { machine.frames_mut().take(id); });
                     machine.set_powered(false);
                     machine.set_powered(true);
                     machine.restart(None, now);
                 }
-                Happening::Stamp(micros) => {
+                OutputEvent::Stamp(micros) => {
                     let stamp = machine.vsync().at_or_after(now + Span::from_micros(micros));
-                    machine.need_at(stamp.max(machine.latched().next()));
+                    machine.schedule_repaint_at(stamp.max(machine.latched().next()));
                 }
             }
-            machine.need(Need::Content);
+            machine.schedule_repaint(RepaintReason::Content);
             if machine.is_busy() {
                 continue;
             }
@@ -336,7 +336,7 @@ proptest! {
                 let slack = machine.submit_lead() + machine.compose_budget();
                 let ahead = machine.vsync().present(index) - now;
                 prop_assert!(when >= now && ahead <= interval * 2 + slack, "{ahead} ahead after {happening:?}");
-                prop_assert!(!machine.is_beyond_reach(index, now));
+                prop_assert!(!machine.is_plan_impossible(index, now));
             }
         }
     }

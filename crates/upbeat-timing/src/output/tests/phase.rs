@@ -25,9 +25,9 @@ fn switched() -> (OutputMachine, Instant) {
 
 /// Composes the needed frame; also returns when it was submitted.
 fn compose(machine: &mut OutputMachine, now: Instant) -> (FrameId, RefreshIndex, Instant) {
-    machine.need(Need::Content);
+    machine.schedule_repaint(RepaintReason::Content);
     let (index, when) = machine.next_latch(now).unwrap();
-    let id = show(machine, index, when, when + COMPOSE, Composed::Usual);
+    let id = show(machine, index, when, when + COMPOSE, ComposeCostKind::Usual);
     (id, index, when + COMPOSE)
 }
 
@@ -40,7 +40,7 @@ fn first_after(handed_over: Instant, phase: Instant) -> Instant {
 
 /// The frame of the mode switch itself, whose light is unknown; then a frame that is shown at the first refresh of the
 /// new grid that it can reach, or `missed` later. The new grid lies `phase` off the old grid.
-fn second_frame(phase: Span, missed: i64) -> (Outcome, OutputMachine) {
+fn second_frame(phase: Span, missed: i64) -> (PresentOutcome, OutputMachine) {
     let (mut machine, now) = switched();
     let (id, _, handed_over) = compose(&mut machine, now);
     let switched = handed_over + Span::from_millis(30);
@@ -77,7 +77,7 @@ fn a_frame_that_lets_refreshes_of_the_new_grid_pass_is_late_by_these() {
 }
 
 #[test]
-fn a_light_that_nobody_knows_is_neither_before_its_frame_was_handed_over_nor_after_now() {
+fn unknown_light_is_between_submission_and_now() {
     for micros in (0..20_000).step_by(500) {
         let (mut machine, now) = switched();
         let (id, index, handed_over) = compose(&mut machine, now);
@@ -113,8 +113,8 @@ fn switched_on_again_a_display_has_a_new_phase() {
     vsync.forget_phase(now);
     assert!(!vsync.has_phase() && !vsync.is_trusted(now));
     let light = now + OLD / 2;
-    assert!(vsync.find_phase(RefreshIndex(6), light, light));
+    assert!(vsync.learn_phase(RefreshIndex(6), light, light));
     vsync.observe(light, None, light);
     assert_eq!(vsync.present(RefreshIndex(7)), light + OLD);
-    assert!(!vsync.find_phase(RefreshIndex(9), light + OLD, light + OLD), "it is known");
+    assert!(!vsync.learn_phase(RefreshIndex(9), light + OLD, light + OLD), "it is known");
 }

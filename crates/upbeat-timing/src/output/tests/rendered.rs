@@ -16,15 +16,15 @@ fn machine() -> OutputMachine {
 /// one refresh late.
 fn show_all(machine: &mut OutputMachine, gpu: Span) {
     for _ in 0..FRAMES {
-        machine.need(Need::Content);
+        machine.schedule_repaint(RepaintReason::Content);
         let now = machine.vsync().present(machine.latched());
         let (index, latch) = machine.next_latch(now).expect("needed");
-        let id = show(machine, index, latch, latch + PROCESSOR, Composed::Unfinished);
+        let id = show(machine, index, latch, latch + PROCESSOR, ComposeCostKind::Unfinished);
         let late = latch + gpu > machine.submit_by(index);
         let light = machine.vsync().present(if late { index.next() } else { index });
-        machine.rendered(id, latch + gpu);
+        machine.mark_rendered(id, latch + gpu);
         machine.presented(id, light, Some(1 + u64::from(late)), light);
-        machine.empty(index.next(), light, true);
+        machine.latched_nothing(index.next(), light, true);
     }
 }
 

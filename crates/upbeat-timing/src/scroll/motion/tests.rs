@@ -7,8 +7,8 @@ const START: Instant = Instant::from_nanos(1_000_000_000);
 
 fn view() -> ViewMotion {
     let mut view = ViewMotion::new(0.0, 0.0);
-    let range = Range { first: 0.0, last: 10_000.0 };
-    view.set_ranges(Ranges { x: Range::default(), y: range }, START);
+    let range = OffsetRange { first: 0.0, last: 10_000.0 };
+    view.set_ranges(OffsetRanges { x: OffsetRange::default(), y: range }, START);
     view
 }
 
@@ -17,7 +17,7 @@ fn pulled(view: &mut ViewMotion) -> Instant {
     let mut at = START;
     for _ in 0..12 {
         at += Span::from_millis(8);
-        view.pull(at, Way { x: 0.0, y: 8.0 }, (0.0, 0.0));
+        view.drag(at, ScrollDistance { x: 0.0, y: 8.0 }, (0.0, 0.0));
     }
     at
 }
@@ -47,20 +47,20 @@ fn a_view_whose_fingers_stay_where_they_are_comes_back_to_them_and_not_at_once()
 fn let_go_it_goes_on_with_its_speed_and_comes_to_rest_once() {
     let mut view = view();
     let at = pulled(&mut view);
-    view.let_go(at, USUAL_DECELERATION, (0.0, 96.0));
+    view.release(at, USUAL_DECELERATION, (0.0, 96.0));
     let (first, second) = (view.at(at).y, view.at(at + REFRESH).y);
     assert!((first.velocity - 1_000.0).abs() < 20.0 && (second.value - first.value - 16.4).abs() < 0.5);
-    let rest = view.onward(at).rest().y;
+    let rest = view.ongoing_course(at).distance_to_rest().y;
     assert!((rest - 500.0).abs() < 10.0, "{rest}: v / (1000 ln 1/0.998)");
     assert!(view.moves_after(at + REFRESH * 60) && !view.moves_after(at + REFRESH * 300));
-    assert_eq!(view.at(at + REFRESH * 300).y, Sample::at_rest(view.goal().1));
+    assert_eq!(view.at(at + REFRESH * 300).y, MotionSample::at_rest(view.goal().1));
 }
 
 #[test]
 fn fingers_that_stop_before_they_are_lifted_throw_nothing() {
     let mut view = view();
     let at = pulled(&mut view) + Span::from_millis(80);
-    view.let_go(at, USUAL_DECELERATION, (0.0, 96.0));
+    view.release(at, USUAL_DECELERATION, (0.0, 96.0));
     assert!(!view.moves_after(at));
     assert_eq!(view.at(at + REFRESH * 60).y.value, 96.0);
 }
@@ -69,7 +69,7 @@ fn fingers_that_stop_before_they_are_lifted_throw_nothing() {
 fn what_holds_it_up_costs_time_and_no_way() {
     let mut view = view();
     let at = pulled(&mut view);
-    view.let_go(at, USUAL_DECELERATION, (0.0, 96.0));
+    view.release(at, USUAL_DECELERATION, (0.0, 96.0));
     let goal = view.goal();
     let (free, mut present) = (view.clone(), at);
     for _ in 0..30 {
@@ -89,26 +89,26 @@ fn turns_of_a_wheel_add_up_and_the_end_of_the_document_is_the_end() {
     let mut view = view();
     for turn in 0..3 {
         let (x, y) = view.goal();
-        view.go(START + REFRESH * turn, x, y + 50.0, true);
+        view.scroll_to(START + REFRESH * turn, x, y + 50.0, true);
     }
     assert_eq!(view.goal(), (0.0, 150.0));
     let middle = view.at(START + REFRESH * 6).y;
     assert!(middle.value > 50.0 && middle.value < 150.0, "{middle:?}");
-    assert_eq!(view.at(START + REFRESH * 120).y, Sample::at_rest(150.0));
-    view.go(START, 0.0, 20_000.0, false);
-    assert_eq!(view.at(START).y, Sample::at_rest(10_000.0));
-    assert!(!view.can_go(Way { x: 5.0, y: 5.0 }) && view.can_go(Way { x: 0.0, y: -5.0 }));
+    assert_eq!(view.at(START + REFRESH * 120).y, MotionSample::at_rest(150.0));
+    view.scroll_to(START, 0.0, 20_000.0, false);
+    assert_eq!(view.at(START).y, MotionSample::at_rest(10_000.0));
+    assert!(!view.can_go(ScrollDistance { x: 5.0, y: 5.0 }) && view.can_go(ScrollDistance { x: 0.0, y: -5.0 }));
 }
 
 #[test]
 fn a_fling_into_the_end_of_the_document_stops_there() {
     let mut view = view();
-    view.go(START, 0.0, 9_900.0, false);
+    view.scroll_to(START, 0.0, 9_900.0, false);
     for sample in 1..12 {
-        view.pull(START + Span::from_millis(8) * sample, Way { x: 0.0, y: 8.0 }, (0.0, 9_900.0));
+        view.drag(START + Span::from_millis(8) * sample, ScrollDistance { x: 0.0, y: 8.0 }, (0.0, 9_900.0));
     }
     let at = START + Span::from_millis(88);
-    view.let_go(at, USUAL_DECELERATION, (0.0, 9_988.0));
+    view.release(at, USUAL_DECELERATION, (0.0, 9_988.0));
     assert_eq!(view.goal().1, 10_000.0);
     assert!((0..200).all(|refresh| view.at(at + REFRESH * refresh).y.value < 10_100.0));
     assert_eq!(view.at(at + REFRESH * 200).y.value, 10_000.0);
@@ -118,27 +118,27 @@ fn a_fling_into_the_end_of_the_document_stops_there() {
 fn pulled_beyond_its_end_a_view_gives_way_less_and_less_and_returns() {
     let mut view = view();
     view.set_predicts(false);
-    view.set_band(60.0);
+    view.set_overscroll(60.0);
     let at = |sample: i64| START + Span::from_millis(8) * sample;
     let mut places: Vec<f64> = (0..40)
         .map(|sample| {
-            view.pull(at(sample), Way { x: 0.0, y: -30.0 }, (0.0, 0.0));
+            view.drag(at(sample), ScrollDistance { x: 0.0, y: -30.0 }, (0.0, 0.0));
             view.at(at(sample)).y.value
         })
         .collect();
     assert!((places[0] + 20.0).abs() < 1e-9 && places[39] > -60.0 && places[39] <= -54.0, "{places:?}");
-    view.pull(at(40), Way { x: 0.0, y: 30.0 }, (0.0, 0.0));
+    view.drag(at(40), ScrollDistance { x: 0.0, y: 30.0 }, (0.0, 0.0));
     places.push(view.at(at(40)).y.value);
     assert!(places[40] > places[39], "it has not to be pulled back");
-    view.let_go(at(40), USUAL_DECELERATION, (0.0, places[40]));
+    view.release(at(40), USUAL_DECELERATION, (0.0, places[40]));
     assert_eq!(view.at(at(40)).y.value, places[40]);
-    assert_eq!(view.at(at(40) + Span::from_seconds(2)).y, Sample::at_rest(0.0));
+    assert_eq!(view.at(at(40) + Span::from_seconds(2)).y, MotionSample::at_rest(0.0));
 }
 
 #[test]
 fn a_document_that_shrinks_takes_the_view_along() {
     let mut view = view();
-    view.go(START, 0.0, 5_000.0, false);
-    view.set_ranges(Ranges { x: Range::default(), y: Range { first: 0.0, last: 700.0 } }, START);
-    assert_eq!(view.at(START).y, Sample::at_rest(700.0));
+    view.scroll_to(START, 0.0, 5_000.0, false);
+    view.set_ranges(OffsetRanges { x: OffsetRange::default(), y: OffsetRange { first: 0.0, last: 700.0 } }, START);
+    assert_eq!(view.at(START).y, MotionSample::at_rest(700.0));
 }

@@ -1,0 +1,95 @@
+//! Commit slack: how much earlier than necessary a waiting frame is committed. Pure.
+//!
+//! The thread that commits, or the kernel worker that carries out the flip, may be scheduled late, for example by our
+//! own main thread on a machine with one CPU. An earlier commit is safe from that, but it cannot be superseded any
+//! more. The slack that a machine needs cannot be queried. So it stays small until a frame was late, is then large for
+//! some time, and each time for twice as long.
+//!
+//! ```text
+//!   early   ▁▁▁▁▁▁│████▁▁▁▁│████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁│████
+//!                 late     late again               late after long: a short while again
+//! ```
+
+use upbeat_timing::time::Span;
+
+/// The default slack: a real-time thread takes no longer to wake up.
+const TRUSTING: Span = Span::from_micros(500);
+/// The slack after a late frame: one scheduler tick at 250 Hz, since a thread may wait that long for the only CPU.
+const WARY: Span = Span::from_millis(4);
+/// The slack is at most the interval divided by this.
+const LARGEST_PART: i64 = 4;
+/// For how many frames the slack stays large: after the first late frame, and at most (ten minutes at 60 Hz).
+const SHORTEST: u32 = 120;
+const LONGEST: u32 = 36_000;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CommitSlack {
+    /// Frames left with the large slack.
+    frames_left: u32,
+    /// For how many frames the slack was large last time, minus the timely frames since then.
+    last_duration: u32,
+}
+
+impl CommitSlack {
+    /// How much earlier than necessary a frame is committed.
+    pub fn slack(self, interval: Span) -> Span {
+        let early = if self.frames_left > 0 { WARY } else { TRUSTING };
+        early.min(interval / LARGEST_PART)
+    }
+
+    /// Records whether a frame that had waited was shown late although it was ready in time. If it is late while
+    /// the slack is large, the large slack only lasts longer and does not double: it was not reduced too early.
+    pub fn record_frame(&mut self, late: bool) {
+        if late {
+            if self.frames_left == 0 {
+                self.last_duration = (self.last_duration * 2).clamp(SHORTEST, LONGEST);
+            }
+            self.frames_left = self.last_duration;
+        } else if self.frames_left > 0 {
+            self.frames_left -= 1;
+        } else {
+            self.last_duration = self.last_duration.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_millis(16);
+
+    /// For how many frames the slack stays large.
+    fn wary_for(mut caution: CommitSlack) -> u32 {
+        let is_wary = |caution: &CommitSlack| caution.slack(INTERVAL) == WARY;
+        std::iter::repeat_with(|| (is_wary(&caution), caution.record_frame(false)).0).take_while(|wary| *wary).count()
+            as u32
+    }
+
+    #[test]
+    fn slack_is_small_until_a_frame_was_late() {
+        let mut caution = CommitSlack::default();
+        (0..1000).for_each(|_| caution.record_frame(false));
+        assert_eq!(caution.slack(INTERVAL), TRUSTING);
+        // Late frames while the slack is large do not double its duration.
+        (0..20).for_each(|_| caution.record_frame(true));
+        assert_eq!(wary_for(caution), SHORTEST);
+        assert_eq!(caution.slack(Span::from_millis(4)), Span::from_millis(1));
+    }
+
+    #[test]
+    fn repeated_late_frames_double_the_duration_and_long_timeliness_resets_it() {
+        let mut caution = CommitSlack::default();
+        let mut waits = Vec::new();
+        for _ in 0..12 {
+            caution.record_frame(true);
+            waits.push(wary_for(caution));
+            (0..wary_for(caution)).for_each(|_| caution.record_frame(false));
+        }
+        assert_eq!(waits[..3], [SHORTEST, 2 * SHORTEST, 4 * SHORTEST]);
+        assert_eq!(*waits.last().unwrap(), LONGEST);
+        (0..LONGEST).for_each(|_| caution.record_frame(false));
+        caution.record_frame(true);
+        assert_eq!(wary_for(caution), SHORTEST);
+    }
+}

@@ -1,0 +1,80 @@
+//! Abandoned flips, whose events must be ignored. Pure. The kernel does not number flips, but the events of one CRTC
+//! come in the order of its commits.
+
+/// Counts outstanding events of abandoned flips.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct AbandonedFlips {
+    count: u32,
+    /// The driver has already sent all events of these flips that it will ever send.
+    settled: bool,
+}
+
+impl AbandonedFlips {
+    /// Whether an event is outstanding.
+    pub fn are_awaited(self) -> bool {
+        self.count > 0
+    }
+
+    /// Records a flip that is abandoned before its event came.
+    pub fn add(&mut self) {
+        *self = AbandonedFlips { count: self.count + 1, settled: false };
+    }
+
+    /// An event came: returns whether it belongs to an abandoned flip.
+    pub fn consume_event(&mut self) -> bool {
+        let is_theirs = self.count > 0;
+        self.count = self.count.saturating_sub(1);
+        is_theirs
+    }
+
+    /// A blocking commit has finished, which waits for all flips before it: their events are there, or will never come.
+    pub fn mark_settled(&mut self) {
+        self.settled = true;
+    }
+
+    /// Call this when all pending events were read. Otherwise, if a driver never sent an event, the next flip's
+    /// event would be taken for it, and that flip would never finish.
+    pub fn forget_lost(&mut self) {
+        if self.settled {
+            *self = AbandonedFlips::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_abandoned_flips_are_ignored() {
+        let mut orphans = AbandonedFlips::default();
+        assert!(!orphans.consume_event());
+        orphans.add();
+        orphans.add();
+        assert_eq!([orphans.consume_event(), orphans.consume_event(), orphans.consume_event()], [true, true, false]);
+        assert!(!orphans.are_awaited());
+    }
+
+    #[test]
+    fn an_event_that_never_came_is_not_taken_from_the_flip_after() {
+        let mut orphans = AbandonedFlips::default();
+        orphans.add();
+        orphans.mark_settled();
+        assert!(orphans.are_awaited(), "it may be there and not read");
+        orphans.forget_lost();
+        assert!(!orphans.consume_event());
+    }
+
+    #[test]
+    fn outstanding_event_is_awaited_until_settled() {
+        let mut orphans = AbandonedFlips::default();
+        orphans.forget_lost();
+        orphans.add();
+        orphans.forget_lost();
+        assert!(orphans.consume_event(), "the output could not be switched off in order");
+        orphans.mark_settled();
+        orphans.add();
+        orphans.forget_lost();
+        assert!(orphans.consume_event(), "this one came after");
+    }
+}

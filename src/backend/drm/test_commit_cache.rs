@@ -1,0 +1,399 @@
+//! A cache of test commits: the combinations of planes that the driver accepts. Pure, but for the framebuffers that it
+//! holds.
+//!
+//! ```text
+//!   can_show ─► cached: the result
+//!            └► unknown: false ─► worker: import ─► presenter: test commit ─► learn ─► planes are assigned again
+//! ```
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use super::memory::ClientFrame;
+use super::planes::ShownPlanes;
+use crate::backend::PixelRect;
+use crate::backend::plane::{DeviceMemory, PlaneContent, PlaneContents, SourceRect};
+
+/// The size of the cache: more results than one latch needs, whatever the number of windows. With a smaller cache each
+/// test would evict a result that is needed again.
+const VERDICTS: usize = 64;
+
+/// The key of the cache: all properties of the planes on which a driver's answer depends, as far as known.
+///
+/// The position of a source rectangle is not part of it while the rectangle lies on whole pixels, so that a scrolled
+/// view is tested once and not at each offset. For formats with subsampled colours, drivers may need even positions, so
+/// odd positions are a key of their own. If a driver needs more, it [refuses](TestCommitCache::refused) the frame, and these
+/// planes are composed from then on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PlaneTestKey(Vec<PlaneKey>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct PlaneKey {
+    direct: bool,
+    size: (u32, u32),
+    format: (u32, u64),
+    strides: Vec<u32>,
+    source: SourceKey,
+    target: PixelRect,
+}
+
+/// The part of a source rectangle that matters to the driver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SourceKey {
+    /// All edges on whole pixels: its size, and whether its left and top edges are odd, where that matters.
+    Whole { width: f64, height: f64, odd: (bool, bool) },
+    /// Some edges within pixels: the driver filters, and may do so only at this position.
+    Fractional(SourceRect),
+}
+
+impl SourceKey {
+    fn of(source: SourceRect, format: u32) -> Self {
+        let SourceRect { x, y, width, height } = source;
+        if [x, y, width, height].iter().any(|edge| edge.fract() != 0.0) {
+            return SourceKey::Fractional(source);
+        }
+        let is_odd = |edge: f64| edge % 2.0 != 0.0 && !is_unsubsampled_rgb(format);
+        SourceKey::Whole { width, height, odd: (is_odd(x), is_odd(y)) }
+    }
+}
+
+/// Whether each pixel of this format has red, green and blue values of its own, by its name in `drm_fourcc.h`: `XR24`,
+/// `AB48`, `RG16`. Unknown formats count as subsampled.
+fn is_unsubsampled_rgb(format: u32) -> bool {
+    matches!(&format.to_le_bytes()[..2], b"XR" | b"AR" | b"XB" | b"AB" | b"RX" | b"RA" | b"BX" | b"BA" | b"RG" | b"BG")
+}
+
+impl PlaneTestKey {
+    pub fn of(planes: &PlaneContents) -> Self {
+        let shape = |direct: bool, content: &PlaneContent| {
+            let memory: &DeviceMemory = &content.memory;
+            PlaneKey {
+                direct,
+                size: (memory.width, memory.height),
+                format: (memory.format, memory.modifier),
+                strides: memory.parts.iter().map(|part| part.stride).collect(),
+                source: SourceKey::of(content.source, memory.format),
+                target: content.target,
+            }
+        };
+        let direct = planes.direct.iter().map(|content| shape(true, content));
+        PlaneTestKey(direct.chain(planes.overlays.iter().map(|content| shape(false, content))).collect())
+    }
+}
+
+/// The state of a test commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TestCommitResult {
+    Asked,
+    Yes,
+    No,
+}
+
+/// The framebuffer of a client's buffer.
+struct BufferImport {
+    memory: Weak<DeviceMemory>,
+    frame: ImportedFramebuffer,
+}
+
+enum ImportedFramebuffer {
+    /// The import is under way.
+    Asked,
+    There(Arc<ClientFrame>),
+    /// The import failed: no plane can show the buffer.
+    Refused,
+}
+
+/// The result of a lookup, or the next step towards it.
+#[derive(Debug)]
+pub(super) enum TestCommitLookup {
+    Known(bool),
+    /// Import these buffers; imports of further buffers may be under way.
+    Import(Vec<Arc<DeviceMemory>>),
+    /// Make a test commit.
+    Test(ShownPlanes),
+}
+
+/// The cache of one pipe.
+#[derive(Default)]
+pub(super) struct TestCommitCache {
+    known: VecDeque<(PlaneTestKey, TestCommitResult)>,
+    imports: Vec<BufferImport>,
+    /// A lookup returned "no" only because the result was not known yet.
+    retry_wanted: bool,
+}
+
+impl TestCommitCache {
+    /// Whether the driver shows `planes`, or the next step to find out. The caller must take that step: it counts
+    /// as taken.
+    pub fn lookup(&mut self, planes: &PlaneContents) -> TestCommitLookup {
+        let shape = PlaneTestKey::of(planes);
+        let verdict = self.known.iter().find(|(known, _)| *known == shape).map(|(_, verdict)| *verdict);
+        if verdict == Some(TestCommitResult::No) {
+            return TestCommitLookup::Known(false);
+        }
+        let mut wanted = Vec::new();
+        let (mut refused, mut waits) = (false, false);
+        for content in planes.contents() {
+            match self.frame(&content.memory) {
+                Some(ImportedFramebuffer::There(_)) => {}
+                Some(ImportedFramebuffer::Asked) => waits = true,
+                Some(ImportedFramebuffer::Refused) => refused = true,
+                None => wanted.push(content.memory.clone()),
+            }
+        }
+        if refused {
+            return TestCommitLookup::Known(false);
+        }
+        if waits || !wanted.is_empty() {
+            self.retry_wanted = true;
+            let import = |memory| BufferImport { memory: Arc::downgrade(memory), frame: ImportedFramebuffer::Asked };
+            self.imports.extend(wanted.iter().map(import));
+            return TestCommitLookup::Import(wanted);
+        }
+        match (verdict, self.with_frames(planes.clone())) {
+            (Some(TestCommitResult::Yes), _) => TestCommitLookup::Known(true),
+            (None, Some(shown)) => {
+                self.retry_wanted = true;
+                self.remember(shape, TestCommitResult::Asked);
+                TestCommitLookup::Test(shown)
+            }
+            (Some(TestCommitResult::Asked), _) => {
+                self.retry_wanted = true;
+                TestCommitLookup::Known(false)
+            }
+            (_, None) | (Some(TestCommitResult::No), _) => TestCommitLookup::Known(false),
+        }
+    }
+
+    /// The planes with their framebuffers; `None` if a framebuffer is missing.
+    pub fn with_frames(&self, planes: PlaneContents) -> Option<ShownPlanes> {
+        let frame = |content: &PlaneContent| match self.frame(&content.memory) {
+            Some(ImportedFramebuffer::There(frame)) => Some(frame.clone()),
+            _ => None,
+        };
+        let frames = planes.contents().map(frame).collect::<Option<Vec<_>>>()?;
+        Some(ShownPlanes { planes, frames })
+    }
+
+    /// Records the result of an import. Returns whether planes should be assigned again.
+    pub fn record_import(&mut self, memory: &Weak<DeviceMemory>, frame: Option<Arc<ClientFrame>>) -> bool {
+        let is_there = frame.is_some();
+        if let Some(known) = self.imports.iter_mut().find(|known| known.memory.ptr_eq(memory)) {
+            known.frame = frame.map_or(ImportedFramebuffer::Refused, ImportedFramebuffer::There);
+        }
+        self.drop_destroyed();
+        is_there && std::mem::take(&mut self.retry_wanted)
+    }
+
+    /// Records the result of a test commit; `None` if it could not be made, and may be tried again. Returns whether
+    /// planes should be assigned again.
+    pub fn record_result(&mut self, shape: PlaneTestKey, shows: Option<bool>) -> bool {
+        // A test that was forgotten meanwhile was made in another mode or by another session.
+        let Some(index) =
+            self.known.iter().position(|(known, verdict)| *known == shape && *verdict == TestCommitResult::Asked)
+        else {
+            return false;
+        };
+        let Some(shows) = shows else {
+            self.known.remove(index);
+            // Do not retry at once: the obstacle may still be there.
+            self.want_retry();
+            return false;
+        };
+        self.remember(shape, if shows { TestCommitResult::Yes } else { TestCommitResult::No });
+        shows && std::mem::take(&mut self.retry_wanted)
+    }
+
+    /// The driver refused a frame with these planes.
+    pub fn record_refusal(&mut self, planes: &PlaneContents) {
+        self.remember(PlaneTestKey::of(planes), TestCommitResult::No);
+    }
+
+    /// A lookup failed only because the result is not known yet.
+    pub fn want_retry(&mut self) {
+        self.retry_wanted = true;
+    }
+
+    /// Whether planes should be assigned again, now that results can be known.
+    pub fn take_retry_wanted(&mut self) -> bool {
+        std::mem::take(&mut self.retry_wanted)
+    }
+
+    /// Clears the results: the mode has changed, or another session had the device, so the driver may answer
+    /// differently.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Drops the framebuffers of destroyed buffers.
+    pub fn drop_destroyed(&mut self) {
+        self.imports.retain(|import| import.memory.strong_count() > 0);
+    }
+
+    fn frame(&self, memory: &Arc<DeviceMemory>) -> Option<&ImportedFramebuffer> {
+        let address = Arc::as_ptr(memory);
+        self.imports.iter().find(|import| import.memory.as_ptr() == address).map(|import| &import.frame)
+    }
+
+    fn remember(&mut self, shape: PlaneTestKey, verdict: TestCommitResult) {
+        self.known.retain(|(known, _)| *known != shape);
+        if self.known.len() == VERDICTS {
+            self.known.pop_front();
+        }
+        self.known.push_back((shape, verdict));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::worker::WorkerHandle;
+    use super::*;
+
+    fn memory() -> Arc<DeviceMemory> {
+        Arc::new(DeviceMemory { width: 8, height: 8, format: 0, modifier: 0, parts: Vec::new() })
+    }
+
+    fn planes(memory: &Arc<DeviceMemory>, x: i32) -> PlaneContents {
+        let target = PixelRect { x, y: 0, width: 8, height: 8 };
+        let content =
+            PlaneContent { memory: memory.clone(), hold: Arc::new(()), source: SourceRect::default(), target };
+        PlaneContents { direct: None, overlays: vec![content] }
+    }
+
+    /// A framebuffer without a device: the worker that frees it gets an error.
+    fn frame() -> Option<Arc<ClientFrame>> {
+        use smithay::backend::drm::DrmDeviceFd;
+        use smithay::utils::DeviceFd;
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let device = DrmDeviceFd::new(DeviceFd::from(std::os::fd::OwnedFd::from(file)));
+        let handle = std::num::NonZeroU32::new(1).unwrap();
+        Some(Arc::new(ClientFrame::new(&device, handle.into(), &WorkerHandle::start().unwrap())))
+    }
+
+    #[test]
+    fn unknown_planes_are_composed_until_the_test_commit_returns() {
+        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let planes = planes(&memory, 0);
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.len() == 1));
+        assert!(
+            matches!(verdicts.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.is_empty()),
+            "it is on its way"
+        );
+        assert!(verdicts.record_import(&Arc::downgrade(&memory), frame()), "ask again");
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Known(false)), "the driver was asked");
+        assert!(verdicts.record_result(PlaneTestKey::of(&planes), Some(true)), "ask again");
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Known(true)));
+    }
+
+    #[test]
+    fn result_counts_for_its_key_only_and_a_refusal_causes_no_retry() {
+        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let (here, there) = (planes(&memory, 0), planes(&memory, 1));
+        verdicts.lookup(&here);
+        verdicts.record_import(&Arc::downgrade(&memory), frame());
+        verdicts.lookup(&here);
+        assert!(!verdicts.record_result(PlaneTestKey::of(&here), Some(false)));
+        assert!(matches!(verdicts.lookup(&here), TestCommitLookup::Known(false)));
+        assert!(matches!(verdicts.lookup(&there), TestCommitLookup::Test(_)));
+    }
+
+    #[test]
+    fn moving_source_of_an_rgb_buffer_is_tested_once() {
+        let questions = |code: &[u8; 4]| {
+            let made =
+                DeviceMemory { width: 8, height: 8, format: u32::from_le_bytes(*code), modifier: 0, parts: vec![] };
+            let (mut verdicts, memory) = (TestCommitCache::default(), Arc::new(made));
+            let at = |y: f64| {
+                let mut planes = planes(&memory, 0);
+                planes.overlays[0].source = SourceRect { x: 0.0, y, width: 4.0, height: 4.0 };
+                planes
+            };
+            verdicts.lookup(&at(0.0));
+            verdicts.record_import(&Arc::downgrade(&memory), frame());
+            let rows = (0..200).filter(|row| match verdicts.lookup(&at(f64::from(*row))) {
+                TestCommitLookup::Test(shown) => verdicts.record_result(PlaneTestKey::of(&shown.planes), Some(true)),
+                _ => false,
+            });
+            rows.count()
+        };
+        assert_eq!((questions(b"XR24"), questions(b"AB48"), questions(b"NV12"), questions(b"YUYV")), (1, 1, 2, 2));
+    }
+
+    #[test]
+    fn moving_source_of_a_subsampled_buffer_is_tested_for_odd_and_even_positions() {
+        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let at = |x: f64, y: f64| {
+            let mut planes = planes(&memory, 0);
+            planes.overlays[0].source = SourceRect { x, y, width: 4.0, height: 4.0 };
+            planes
+        };
+        verdicts.lookup(&at(0.0, 0.0));
+        verdicts.record_import(&Arc::downgrade(&memory), frame());
+        let mut asked = 0;
+        for row in 0..200 {
+            if let TestCommitLookup::Test(shown) = verdicts.lookup(&at(0.0, f64::from(row))) {
+                asked += 1;
+                verdicts.record_result(PlaneTestKey::of(&shown.planes), Some(true));
+            }
+            assert!(matches!(verdicts.lookup(&at(0.0, f64::from(row))), TestCommitLookup::Known(true)), "row {row}");
+        }
+        assert_eq!(asked, 2);
+        assert!(
+            matches!(verdicts.lookup(&at(0.0, 0.5)), TestCommitLookup::Test(_)),
+            "between pixels the driver filters"
+        );
+        let mut wider = at(0.0, 0.0);
+        wider.overlays[0].source.width = 5.0;
+        assert!(matches!(verdicts.lookup(&wider), TestCommitLookup::Test(_)));
+    }
+
+    #[test]
+    fn failed_test_commit_is_repeated() {
+        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let planes = planes(&memory, 0);
+        verdicts.lookup(&planes);
+        verdicts.record_import(&Arc::downgrade(&memory), frame());
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
+        assert!(!verdicts.record_result(PlaneTestKey::of(&planes), None), "not at once");
+        assert!(verdicts.take_retry_wanted(), "but when something was shown");
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
+    }
+
+    #[test]
+    fn all_answers_of_a_latch_with_many_windows_are_remembered() {
+        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let windows: Vec<_> = (0..40).map(|x| planes(&memory, x)).collect();
+        verdicts.lookup(&windows[0]);
+        verdicts.record_import(&Arc::downgrade(&memory), frame());
+        for window in &windows {
+            assert!(matches!(verdicts.lookup(window), TestCommitLookup::Test(_)));
+            verdicts.record_result(PlaneTestKey::of(window), Some(true));
+        }
+        assert!(windows.iter().all(|window| matches!(verdicts.lookup(window), TestCommitLookup::Known(true))));
+    }
+
+    #[test]
+    fn results_of_another_mode_are_forgotten() {
+        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let planes = planes(&memory, 0);
+        verdicts.lookup(&planes);
+        verdicts.record_import(&Arc::downgrade(&memory), frame());
+        verdicts.lookup(&planes);
+        verdicts.forget();
+        assert!(!verdicts.record_result(PlaneTestKey::of(&planes), Some(true)), "asked before the mode was switched");
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
+    }
+
+    #[test]
+    fn a_frame_that_was_refused_is_not_tried_again_and_a_buffer_that_cannot_be_imported_neither() {
+        let (mut verdicts, memory, other) = (TestCommitCache::default(), memory(), memory());
+        let refused = planes(&memory, 0);
+        verdicts.record_refusal(&refused);
+        assert!(matches!(verdicts.lookup(&refused), TestCommitLookup::Known(false)));
+        let planes = planes(&other, 1);
+        verdicts.lookup(&planes);
+        assert!(!verdicts.record_import(&Arc::downgrade(&other), None));
+        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Known(false)));
+    }
+}

@@ -1,0 +1,201 @@
+//! Tests a configuration of outputs, and applies all of it or nothing.
+
+use crate::backend::{Display, VideoMode};
+use crate::output::hotplug::{self, OutputChange, ScaleChange};
+use crate::output::{mode_switch, parking};
+use crate::output_transform::OutputTransform;
+use crate::state::State;
+use upbeat_timing::id::OutputId;
+
+/// Allowed scales: the range of the configuration file.
+const SCALES: std::ops::RangeInclusive<f64> = 0.5..=8.0;
+/// Steps of `wp_fractional_scale_v1` in 1.
+const SCALE_STEPS: f64 = 120.0;
+/// Rate in mHz for a display without a list of modes, if the client leaves the rate to the compositor.
+const USUAL_RATE: u32 = 60_000;
+
+/// The requested state of one output. An absent field leaves the state unchanged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeadConfiguration {
+    /// Name of the output.
+    pub(in crate::protocol) output: String,
+    /// Whether it is to be part of the layout.
+    pub(in crate::protocol) enabled: bool,
+    /// A rate of 0 stands for the highest rate at that size.
+    pub(in crate::protocol) mode: Option<VideoMode>,
+    /// Top left corner (global logical coordinates).
+    pub(in crate::protocol) position: Option<(i32, i32)>,
+    pub(in crate::protocol) scale: Option<f64>,
+    pub(in crate::protocol) turn: Option<OutputTransform>,
+    pub(in crate::protocol) adaptive_sync: Option<bool>,
+}
+
+impl HeadConfiguration {
+    /// Returns an error text if `display` cannot have this state.
+    fn check(&self, display: &dyn Display) -> Result<(), String> {
+        let HeadConfiguration { output, mode, scale, adaptive_sync, .. } = self;
+        if let Some(scale) = scale.filter(|scale| !SCALES.contains(scale)) {
+            return Err(format!(
+                "{output}: a scale of {scale}; it lies between {} and {}",
+                SCALES.start(),
+                SCALES.end()
+            ));
+        }
+        if let Some(mode) = mode {
+            display.check_mode(*mode).map_err(|error| format!("{output}: {error}"))?;
+        }
+        let varies = display.capabilities().variable_refresh.is_some();
+        match adaptive_sync {
+            Some(wanted) if *wanted != varies => {
+                Err(format!("{output}: adaptive sync is chosen with the mode in the configuration, not by clients"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn scale(&self) -> Option<f64> {
+        self.scale.map(|scale| (scale * SCALE_STEPS).round() / SCALE_STEPS)
+    }
+}
+
+/// An output, in the layout or parked.
+enum OutputLocation {
+    Shown(OutputId),
+    Parked,
+}
+
+fn find(state: &State, name: &str) -> Result<OutputLocation, String> {
+    let is_parked = || state.outputs.parked().iter().any(|parked| parked.display().name() == name);
+    match hotplug::by_name(state, name) {
+        Some(id) => Ok(OutputLocation::Shown(id)),
+        None if is_parked() => Ok(OutputLocation::Parked),
+        None => Err(format!("there is no output called {name} any more")),
+    }
+}
+
+/// The display of the output called `name`.
+fn display_of<'a>(state: &'a State, name: &str) -> Result<Option<&'a dyn Display>, String> {
+    Ok(match find(state, name)? {
+        OutputLocation::Shown(id) => state.outputs.by_id(id).map(|output| output.display()),
+        OutputLocation::Parked => {
+            let parked = state.outputs.parked().iter().map(parking::Parked::display);
+            parked.into_iter().find(|display| display.name() == name)
+        }
+    })
+}
+
+/// Returns an error text if the outputs cannot have this state.
+pub fn test(state: &State, wishes: &[HeadConfiguration]) -> Result<(), String> {
+    for wish in wishes {
+        let display = display_of(state, &wish.output)?;
+        if let (Some(display), true) = (display, wish.enabled) {
+            wish.check(display)?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces rates of 0 by the highest rate that the display has at that size.
+pub fn choose_rates(state: &State, wishes: &mut [HeadConfiguration]) {
+    for wish in wishes {
+        let Some(mode) = wish.mode.as_mut().filter(|mode| mode.refresh == 0) else { continue };
+        if let Ok(Some(display)) = display_of(state, &wish.output) {
+            mode.refresh = rate_at(*mode, display.modes().into_iter().chain([display.mode()]));
+        }
+    }
+}
+
+/// The highest rate of the modes that are as large as `wanted`.
+fn rate_at(wanted: VideoMode, modes: impl Iterator<Item = VideoMode>) -> u32 {
+    let as_large = modes.filter(|mode| (mode.width, mode.height) == (wanted.width, wanted.height));
+    as_large.map(|mode| mode.refresh).max().unwrap_or(USUAL_RATE)
+}
+
+/// Applies a configuration, and calls `then` when it is done. If it fails, everything is undone, and `then` gets an
+/// error text.
+pub fn apply(
+    state: &mut State,
+    wishes: Vec<HeadConfiguration>,
+    then: impl FnOnce(&mut State, Result<(), String>) + 'static,
+) {
+    if let Err(reason) = test(state, &wishes) {
+        return then(state, Err(reason));
+    }
+    // Parked outputs return first, so that windows of outputs that leave the layout have an output to move to.
+    let (mut returned, mut gone) = (Vec::new(), None);
+    for wish in wishes.iter().filter(|wish| wish.enabled) {
+        if matches!(find(state, &wish.output), Ok(OutputLocation::Parked)) {
+            match parking::unpark(state, &wish.output) {
+                Some(id) => returned.push(id),
+                None => gone = Some(wish.output.clone()),
+            }
+        }
+    }
+    let wanted = other_modes(state, &wishes);
+    let finish = move |state: &mut State, result: Result<(), String>| {
+        match &result {
+            Ok(()) => arrange(state, &wishes),
+            Err(_) => returned.into_iter().for_each(|id| parking::park(state, id)),
+        }
+        then(state, result);
+    };
+    if let Some(name) = gone {
+        return finish(state, Err(format!("there is no output called {name} any more")));
+    }
+    match mode_switch::request_modes(state, &wanted) {
+        Ok(asked) => mode_switch::wait(state, asked, Box::new(finish)),
+        Err(reason) => finish(state, Err(reason)),
+    }
+}
+
+/// The requested modes that are not the current mode, or will not stay so because a switch is under way.
+fn other_modes(state: &State, wishes: &[HeadConfiguration]) -> Vec<(OutputId, VideoMode)> {
+    let enabled = wishes.iter().filter(|wish| wish.enabled);
+    let wanted = enabled.filter_map(|wish| hotplug::by_name(state, &wish.output).zip(wish.mode));
+    let is_other = |(id, mode): &(OutputId, VideoMode)| {
+        let is_in_force = state.outputs.by_id(*id).is_none_or(|output| output.display().mode() == *mode);
+        !is_in_force || mode_switch::is_under_way(&state.outputs, *id)
+    };
+    wanted.filter(is_other).collect()
+}
+
+/// Applies the parts that no display can refuse: positions, scales, transforms, and outputs that leave the layout.
+fn arrange(state: &mut State, wishes: &[HeadConfiguration]) {
+    let arranged: Vec<_> = wishes
+        .iter()
+        .filter(|wish| wish.enabled && (wish.position.is_some() || wish.scale.is_some() || wish.turn.is_some()))
+        .filter_map(|wish| {
+            let HeadConfiguration { position, turn, .. } = *wish;
+            let scale = wish.scale().map_or(ScaleChange::Unchanged, ScaleChange::Fixed);
+            Some(OutputChange { output: hotplug::by_name(state, &wish.output)?, position, scale, turn })
+        })
+        .collect();
+    if !arranged.is_empty() {
+        hotplug::arrange_all(state, &arranged);
+    }
+    for wish in wishes.iter().filter(|wish| !wish.enabled) {
+        if let Ok(OutputLocation::Shown(id)) = find(state, &wish.output) {
+            parking::park(state, id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_of_zero_becomes_the_highest_at_that_size() {
+        let mode = |width, height, refresh| VideoMode { width, height, refresh };
+        let modes = [mode(2560, 1440, 60_000), mode(1920, 1080, 144_000), mode(1920, 1080, 120_000)];
+        assert_eq!(rate_at(mode(1920, 1080, 0), modes.into_iter()), 144_000);
+        assert_eq!(rate_at(mode(800, 600, 0), modes.into_iter()), USUAL_RATE);
+    }
+
+    #[test]
+    fn scales_are_rounded_to_fractional_scale_steps() {
+        let wish = HeadConfiguration { scale: Some(1.3333), ..HeadConfiguration::default() };
+        assert_eq!(wish.scale(), Some(160.0 / 120.0));
+        assert_eq!(HeadConfiguration::default().scale(), None);
+    }
+}

@@ -1,0 +1,40 @@
+//! Actions of shortcuts that concern the session: start programs, take screenshots, end the session, switch the virtual
+//! terminal.
+
+use std::ffi::OsString;
+
+use super::exit::ExitStatus;
+use super::launch_program::{Purpose, launch};
+use crate::bindings::ScreenshotOf;
+use crate::config::Config;
+use crate::input::HostSession;
+use crate::state::State;
+
+impl HostSession for State {
+    fn run_terminal(&mut self) {
+        let command: Vec<OsString> = self.session.config().terminal.0.words().map(OsString::from).collect();
+        launch(self, Purpose::Terminal, &command);
+    }
+
+    fn run_program(&mut self, command: &[OsString]) {
+        launch(self, Purpose::Shortcut, command);
+    }
+
+    fn take_screenshot(&mut self, of: ScreenshotOf) {
+        super::screenshots::take(self, of);
+    }
+
+    fn end_session(&mut self) {
+        self.session.end(ExitStatus::default());
+    }
+
+    fn switch_terminal(&mut self, number: u32) {
+        if let Some(session) = &mut self.session.drm {
+            session.switch_terminal(number);
+        }
+    }
+
+    fn config(&self) -> &Config {
+        self.session.config()
+    }
+}
