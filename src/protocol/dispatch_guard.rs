@@ -1,6 +1,6 @@
 //! Panic guard of all handlers: each request, bind and destroyed object goes through here. `State` has only these
 //! generic handlers, which call the handlers of [`Handlers`] and catch their panics
-//! ([`guard::floor`](crate::guard::floor)).
+//! ([`guard::panic_guard`](crate::guard::panic_guard)).
 
 use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};

@@ -168,6 +168,33 @@ fn every_link_has_a_target() {
     assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
+/// Names that a page places in a file (`` `Conductor::poll_action` in `conductor.rs` ``) and that the file does not contain.
+fn misplaced_names(path: &str, text: &str) -> Vec<String> {
+    let mut misplaced = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let parts: Vec<_> = line.split('`').collect();
+        let pairs = (1..parts.len()).step_by(2).filter(|&at| parts.get(at + 1) == Some(&" in "));
+        for (name, file) in pairs.filter_map(|at| Some((parts[at], *parts.get(at + 2)?))) {
+            let name = name.rsplit("::").next().unwrap_or(name);
+            let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let Ok(code) = std::fs::read_to_string(root().join(file)) else { continue };
+            if file.ends_with(".rs") && !code.split(|letter| !is_word(letter)).any(|word| word == name) {
+                misplaced.push(format!("{path}:{}: {name} is not in {file}", number + 1));
+            }
+        }
+    }
+    misplaced
+}
+
+#[test]
+fn names_are_in_the_files_that_pages_say() {
+    let text = |path: &String| std::fs::read_to_string(root().join(path)).unwrap();
+    let misplaced: Vec<_> = pages().keys().flat_map(|path| misplaced_names(path, &text(path))).collect();
+    assert!(misplaced.is_empty(), "{}", misplaced.join("\n"));
+    let page = "`missing_files` in `tests/book/page.rs`, `Page::read` in `tests/book/page.rs`";
+    assert_eq!(misplaced_names("x.md", page), ["x.md:1: missing_files is not in tests/book/page.rs"]);
+}
+
 #[test]
 fn every_named_file_exists() {
     let missing: Vec<_> = pages().iter().flat_map(|(path, page)| missing_files(path, page)).collect();
