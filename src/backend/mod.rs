@@ -5,7 +5,7 @@
 //! and events are messages: where a device may block, a presenter thread stands behind them. So the caller never waits.
 //!
 //! ```text
-//!             acquire ─► Buffer{age} ─► (render) ─► submit(Plan{frame, target, change, fence})
+//!             acquire ─► Buffer{age} ─► (render) ─► submit(FramePlan{frame, present, change, in_fence})
 //!   compositor                                           │            ▲
 //!             ◄── Presented{frame, time, sequence} ──────┤            │ supersede(from): withdraw
 //!             ◄── Lost{frame, reason}, Refused{frame, error} ─────────┘
@@ -378,8 +378,8 @@ pub trait Display {
     fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)>;
 
     /// Scans a rectangle of the screen out of client memory from the next refresh on, and reports each refresh
-    /// ([`FrontScanned`](DisplayEvent::FrontScanned)). `None` ends this at once; the rows that were read last stay on screen.
-    /// Returns how long before its light a row may be read, or `None` where this is not supported.
+    /// ([`FrontScanned`](DisplayEvent::FrontScanned)). `None` ends this at once; the rows that were read last stay
+    /// on screen. Returns how long before its light a row may be read, or `None` where this is not supported.
     fn share_front(&mut self, _front: Option<front::SharedFront>) -> Option<front::ReadAhead> {
         None
     }

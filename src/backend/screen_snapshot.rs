@@ -19,7 +19,7 @@ pub struct ScreenSnapshot {
 
 impl std::fmt::Debug for ScreenSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Shot({}x{})", self.whole.width, self.whole.height)
+        write!(f, "ScreenSnapshot({}x{})", self.whole.width, self.whole.height)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Renders scenes into buffers.
 //!
 //! Pixman draws into memory on the calling thread and is done when it returns, because a hand-over would cost more than
-//! it saves. GLES serves machines that draw in hardware (`hardware` decides which do, `moving` chooses the renderer).
+//! it saves. GLES serves machines that draw in hardware (`hardware` decides which do, `renderer_choice` chooses the renderer).
 //! It draws into a display's buffers if it can, otherwise it reads back, on a thread of its own (`thread`) that the
 //! main thread never waits for.
 
@@ -89,7 +89,7 @@ pub enum RecoveredRenderer {
     Fresh,
     /// Pixman, with the CPU.
     Pixman,
-    /// None for a while. Jobs wait until a renderer is available again.
+    /// No renderer for a while. Jobs wait until a renderer is available again.
     Gone,
     /// OpenGL ES again, after it was unavailable.
     Back,

@@ -96,7 +96,7 @@ mod tests {
     }
 
     proptest! {
-        /// Only the first two tries may fall into one refresh, and a second never passes without a try.
+        /// Only the first two tries may fall into one refresh, and there is at least one try per second.
         #[test]
         fn tries_keep_to_the_pace_of_the_display(refresh in 1..200i64, losses in 1..200u32, drawn in 0..100u64) {
             let (refresh, mut retry) = (Span::from_millis(refresh), Retry::default());

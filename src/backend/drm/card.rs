@@ -63,7 +63,7 @@ struct OpenedDevice {
 
 impl std::fmt::Debug for DrmCard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("driver", &self.driver()).finish_non_exhaustive()
+        f.debug_struct("DrmCard").field("driver", &self.driver()).finish_non_exhaustive()
     }
 }
 

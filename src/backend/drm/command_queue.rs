@@ -5,7 +5,7 @@
 //! class, runs again. Here a send is one atomic exchange, and so is a receive.
 //!
 //! ```text
-//!   post: newest ─► c ─► b ─► a         take: newest ─► nothing; a, b, c in the order in which they were sent
+//!   send: newest ─► c ─► b ─► a         take: newest ─► nothing; a, b, c in the order in which they were sent
 //! ```
 #![expect(unsafe_code, reason = "messages are owned through a pointer that threads exchange")]
 

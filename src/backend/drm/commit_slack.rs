@@ -6,7 +6,7 @@
 //! some time, and each time for twice as long.
 //!
 //! ```text
-//!   early   ▁▁▁▁▁▁│████▁▁▁▁│████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁│████
+//!   slack   ▁▁▁▁▁▁│████▁▁▁▁│████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁│████
 //!                 late     late again               late after long: a short while again
 //! ```
 

@@ -156,7 +156,7 @@ impl WorkerState {
         }
     }
 
-    /// Scans the connectors, unless no request is pending. A loose plug causes many requests at once, and a probe
+    /// Scans the connectors if a request is pending. A loose plug causes many requests at once, and a probe
     /// may take seconds, during which other jobs wait. So requests are merged.
     pub fn scan(&mut self, jobs: &WorkerHandle, reports: &WorkerReports) {
         // While another session has the device the request stays queued for the scan after its return.
@@ -197,7 +197,7 @@ impl WorkerState {
     /// Ends the presenters of all outputs.
     pub fn forget_outputs(&mut self, reports: &WorkerReports) {
         for driven in std::mem::take(&mut self.outputs) {
-            // The message that it was plugged in may be still unread, so always send this one after it.
+            // The message that it was plugged in may still be unread, so always send this one after it.
             reports.send(WorkerResult::Unplugged(driven.connector));
             self.leave(driven);
         }

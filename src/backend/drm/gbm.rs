@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   acquire ─► GBM buffer, some frames old ─► (GPU draws) ─► fill ─► plane, from its fence on
-//!                  ▲                                                    │        (`frames` keeps count)
+//!                  ▲                                                    │        (`device_buffer_pool` keeps count)
 //!                  └────────── not on screen, nor in flight, nor waiting
 //! ```
 //!
@@ -137,7 +137,7 @@ impl GbmBufferAllocator {
                 Ok(cast) => casts.push(cast),
                 Err(error) if casts.is_empty() => return Err(error),
                 Err(error) => {
-                    tracing::warn!(error, "no memory for all buffers: frames may be late");
+                    tracing::warn!(error, "fewer buffers than needed: frames may be late");
                     break;
                 }
             }

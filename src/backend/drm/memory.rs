@@ -111,7 +111,7 @@ impl ScanoutPicture {
 
 impl std::fmt::Debug for ScanoutPicture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Picture").field(&self.0.framebuffer).finish()
+        f.debug_tuple("ScanoutPicture").field(&self.0.framebuffer).finish()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Messages between the main thread and the presenters. The threads share no state: commands own their data, and
-//! results come back as news.
+//! results come back as messages.
 //!
 //! ```text
-//!   main thread ── Command ─► presenter       Submit, Withdraw, Cursor, Test, Power, Switch …
-//!               ◄── News ────                 Presented, Lost, Refused, Verdict, Switched, Released …
-//!   worker ───── News ─► main thread          Buffer, Imported, NotSwitched
+//!   main thread ── PresenterCommand ─► presenter    Submit, Withdraw, Cursor, Test, Power, Switch …
+//!               ◄── PipeMessage ────                Presented, Lost, Refused, PlanesTested, Switched, Released …
+//!   worker ───── PipeMessage ─► main thread         Buffer, Imported, NotSwitched
 //! ```
 
 use std::os::fd::OwnedFd;

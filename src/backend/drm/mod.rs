@@ -4,31 +4,33 @@
 //! | file | contents |
 //! |---|---|
 //! | `card` | one device, as the main thread sees it: its monitors |
-//! | `worker`, `workshop` | the thread for ioctls that may block |
+//! | `worker`, `device_jobs` | the thread for ioctls that may block |
 //! | `connector`, `mode` | the CRTC and the video mode of a monitor |
-//! | `pipe`, `mirror` | one CRTC, as the main thread sees it: plans in, events out; a copy of the presenter's state |
+//! | `pipe`, `presenter_mirror` | one CRTC on the main thread: plans in, events out; a copy of the presenter's state |
 //! | `presenter` | the real-time thread of one output: it commits and receives flip events |
 //! | `flipper`, `flip_queue`, `commit_slack` | its state: the flip in flight, the waiting frames, their commit times |
-//! | `messages`, `post` | the messages between these threads, and their queue |
-//! | `crtc`, `atomic`, `told` | commits of changed properties, and test commits |
+//! | `messages`, `command_queue` | the messages between these threads, and their queue |
+//! | `crtc`, `atomic`, `committed_state` | commits of changed properties, and test commits |
+//! | `edid` | a monitor's identity |
 //! | `output` | a pipe as a [`Display`](super::Display) |
 //! | `scanout`, `memory` | the primary plane's buffers, of the best kind that works (next lines) |
-//! | `frames` | buffers that a GPU or the CPU draws into in place: free buffers and ages |
+//! | `device_buffer_pool` | buffers that a GPU or the CPU draws into in place: free buffers and ages |
 //! | `gbm`, `fence` | device buffers that a GPU draws into, submitted before they are finished |
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
-//! | `drawer`, `node` | the renderer's interface, and the device node that it opens |
-//! | `damage`, `stale` | damage clips for drivers |
-//! | `property`, `refusal`, `retry_backoff` | properties of KMS objects; the meaning of errors, and the time of a retry |
+//! | `scanout_renderer`, `node` | the renderer's interface, and the device node that it opens |
+//! | `damage`, `stale_region` | damage clips for drivers |
+//! | `property` | properties of KMS objects |
+//! | `commit_error`, `retry_backoff` | the meaning of commit errors, and the time of a retry |
 //! | `planes`, `test_commit_cache` | planes for clients' buffers, and the results of test commits |
-//! | `client`, `readback` | clients' buffers as framebuffers, and as pixels |
+//! | `client_framebuffer`, `readback` | clients' buffers as framebuffers, and as pixels |
 //! | `plane_config` | plane states, in Smithay's types |
 //! | `vrr` | variable refresh rate |
 //! | `gamma` | the CRTC's gamma table |
-//! | `clock` | whether the driver's timestamps are plausible, and their replacement |
+//! | `flip_clock` | whether the driver's timestamps are plausible, and their replacement |
 //!
 //! ```text
-//!  Plan ─► Pipe ─► Submit ─► Flipper ─► atomic commit ─► … vblank ─► flip event ─► FlipClock ─► Presented ─► Pipe
-//!                               └ while one is in flight ─► queue ─► commit            └ no vblank: a tick later
+//!  FramePlan ─► Pipe ─► Submit ─► Flipper ─► atomic commit ─► … vblank ─► flip event ─► FlipClock ─► Presented ─► Pipe
+//!                                    └ while one is in flight ─► queue ─► commit            └ no vblank: a tick later
 //! ```
 //!
 //! `docs/DRM.md` lists every ioctl, its purpose and its thread.

@@ -1,5 +1,5 @@
-//! A pipe as a [`Display`], which the compositor holds. The [`Card`](super::DrmCard) holds the other end, through which
-//! the driver's events come.
+//! A pipe as a [`Display`], which the compositor holds. The [`DrmCard`](super::DrmCard) holds the same pipe, and
+//! through it pauses, resumes and unplugs the output.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
 //! The planes of a pipe that show clients' buffers, and their states in a commit. The main thread remembers the
-//! combinations that the driver accepts ([`verdicts`](super::test_commit_cache)).
+//! combinations that the driver accepts ([`test_commit_cache`](super::test_commit_cache)).
 
 use std::sync::Arc;
 

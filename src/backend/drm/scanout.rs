@@ -145,8 +145,9 @@ fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &WorkerHandle) -> Option
 /// first shown, for itself or for its device, and unmaps it when none is shown any more. With separate memory for each
 /// picture it would do both in every frame.
 ///
-/// `None` in three cases. Legacy modesetting shows memory from its beginning only. A driver with damage clips takes
-/// another part of the memory as wholly damaged. Some drivers do not show pictures that begin so far down.
+/// `None` in three cases. Legacy modesetting shows memory from its beginning only. A driver that uses
+/// damage clips takes the whole picture as damaged when another part of the memory is shown. Some drivers do not show
+/// pictures that begin so far down.
 fn stacked(crtc: &mut Crtc, size: (i32, i32), jobs: &WorkerHandle) -> Option<ScanoutBuffers> {
     if crtc.atomic().is_none() || damage::wanted_by(crtc) {
         return None;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   can_show ─► cached: the result
-//!            └► unknown: false ─► worker: import ─► presenter: test commit ─► learn ─► planes are assigned again
+//!            └► unknown: false ─► worker: import ─► presenter: test commit ─► record_result ─► planes are assigned again
 //! ```
 
 use std::collections::VecDeque;
@@ -22,8 +22,8 @@ const VERDICTS: usize = 64;
 ///
 /// The position of a source rectangle is not part of it while the rectangle lies on whole pixels, so that a scrolled
 /// view is tested once and not at each offset. For formats with subsampled colours, drivers may need even positions, so
-/// odd positions are a key of their own. If a driver needs more, it [refuses](TestCommitCache::refused) the frame, and these
-/// planes are composed from then on.
+/// odd positions are a key of their own. If a driver needs more, it refuses the frame
+/// ([`record_refusal`](TestCommitCache::record_refusal)), and these planes are composed from then on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlaneTestKey(Vec<PlaneKey>);
 
@@ -188,7 +188,7 @@ impl TestCommitCache {
     /// Records the result of a test commit; `None` if it could not be made, and may be tried again. Returns whether
     /// planes should be assigned again.
     pub fn record_result(&mut self, shape: PlaneTestKey, shows: Option<bool>) -> bool {
-        // A test that was forgotten meanwhile was made in another mode or by another session.
+        // A test that was forgotten meanwhile was made in another mode, or before another session had the device.
         let Some(index) =
             self.known.iter().position(|(known, verdict)| *known == shape && *verdict == TestCommitResult::Asked)
         else {

@@ -11,8 +11,9 @@
 //! seen. So the next frame is held until then. Where the parent takes a frame a refresh or more before its light, two
 //! frames are in flight at once.
 //!
-//! A hidden window gets no frame callback, and its frames no light. After [`HIDDEN_AFTER`] the window counts as
-//! *hidden*, and the output's owner switches the output off, until the parent sends a callback or clears `suspended`.
+//! A hidden window gets no frame callback, and its frames no light. The window counts as *hidden* while the parent has
+//! set `suspended`, and from [`HIDDEN_AFTER`] without an answer until the next frame callback. The output's owner then
+//! switches the output off.
 //!
 //! Some parents have no presentation feedback, never send it, or send callbacks but discard every frame. The frame
 //! callback then counts as light, until the parent reports a presented frame.

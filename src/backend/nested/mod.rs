@@ -8,16 +8,16 @@
 //!                 ▲              │ wp_presentation_feedback ▲           │
 //!                 │commit        ▼                          │commit     ▼
 //!   this      ────┘           Presented{time, sequence}  ───┘        Presented
-//!             latch ─ compose ─►◄── submit_lead ───────────►  (learned: see `lead`)
+//!             latch ─ compose ─►◄── submit_lead ───────────►  (learned: see `submit_lead`)
 //! ```
 //! Without such reports, refreshes are guessed from the parent's frame callbacks (*software vsync*), which is logged.
 //!
 //! | part | contents |
 //! |---|---|
-//! | `frames`, `lead`, `stale`, `clock` | states of frames, submit lead, stale regions, clock conversion: no I/O |
+//! | `frame_states`, `submit_lead`, `stale_region`, `clock` | states of frames, submit lead, stale regions, clock conversion: no I/O |
 //! | `window`, `pool` | one window: its objects, its size, its buffers |
 //! | `parent`, `dispatch`, `input` | the parent's globals and events |
-//! | [`backend`], [`output`], `wire` | one pollable descriptor, a handle per output |
+//! | [`backend`], [`output`], `parent_socket` | one pollable descriptor, a handle per output |
 //!
 //! Nothing here blocks after the start: requests that the parent does not read are sent later, and they are at most one
 //! frame per window. Nothing polls: the one timer runs only while a frame waits for an answer.

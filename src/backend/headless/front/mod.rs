@@ -8,8 +8,8 @@
 //!   band 2                         ├───×──────┤ read   a band that was read later: the refresh is unproven
 //! ```
 //!
-//! Where time is virtual, or the process does nothing else, the display reads when it is dispatched ([`DispatchSampler`]). In a
-//! session a thread reads ([`SamplerThread`]), which exists only while memory is shared.
+//! Where time is virtual, or the process does nothing else, the display reads when it is dispatched
+//! ([`DispatchSampler`]). In a session a thread reads ([`SamplerThread`]), which exists only while memory is shared.
 
 mod thread;
 

@@ -18,8 +18,8 @@ use upbeat_timing::time::Instant;
 pub struct ProbeSample<'a> {
     /// The first refresh that shows it.
     pub refresh: RecordedRefresh,
-    /// When the panel lit the rectangle's first row: the further down it lies, the later in the refresh. The same
-    /// holds for a row that was rewritten behind the beam.
+    /// When the panel lit the rectangle's first row: the further down it lies, the later in the refresh. A row
+    /// that was rewritten under the beam cannot have been lit earlier than that, either.
     pub light: Instant,
     /// The part of the probe's rectangle that lies on the panel.
     pub rect: PixelRect,
