@@ -39,7 +39,7 @@ pub struct LayerElement<'a, T> {
     pub layer: &'a Layer,
     pub fill: LayerFill<T>,
     /// The scene's transform onto the panel.
-    pub(super) lie: PanelTransform,
+    pub(super) panel_transform: PanelTransform,
 }
 
 /// An effect with its textures.
@@ -51,7 +51,7 @@ pub struct EffectElement<'a, T> {
     /// Differs when the effect's look differs.
     pub commit: CommitCounter,
     /// The scene's transform onto the panel.
-    pub(super) lie: PanelTransform,
+    pub(super) panel_transform: PanelTransform,
 }
 
 /// The cursor, on a display without a cursor plane.
@@ -64,7 +64,7 @@ pub struct CursorElement<'a, T> {
     /// Differs for each image.
     pub commit: CommitCounter,
     /// The scene's transform onto the panel.
-    pub(super) lie: PanelTransform,
+    pub(super) panel_transform: PanelTransform,
 }
 
 /// An element of a scene.
@@ -93,7 +93,7 @@ impl<T> Element for SceneElement<'_, T> {
     }
 
     fn geometry(&self, _scale: Scale<f64>) -> Rectangle<i32, Physical> {
-        self.lie().rect(self.place())
+        self.panel_transform().rect(self.place())
     }
 
     fn src(&self) -> Rectangle<f64, BufferCoords> {
@@ -115,14 +115,14 @@ impl<T> Element for SceneElement<'_, T> {
             SceneElement::Layer(element) => element.layer.buffer_transform.into(),
             SceneElement::Effect(_) | SceneElement::Cursor(_) => OutputTransform::NORMAL,
         };
-        self.lie().texture(own)
+        self.panel_transform().texture(own)
     }
 
     fn damage_since(&self, scale: Scale<f64>, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
         match self {
-            SceneElement::Layer(LayerElement { layer, lie, .. }) => {
+            SceneElement::Layer(LayerElement { layer, panel_transform, .. }) => {
                 let damage = damage_since(layer, commit);
-                damage.iter().map(|rect| lie.part(*rect, layer.target.size)).collect()
+                damage.iter().map(|rect| panel_transform.part(*rect, layer.target.size)).collect()
             }
             SceneElement::Cursor(CursorElement { commit: now, .. })
             | SceneElement::Effect(EffectElement { commit: now, .. })
@@ -146,8 +146,8 @@ impl<T> Element for SceneElement<'_, T> {
 
     fn opaque_regions(&self, _scale: Scale<f64>) -> OpaqueRegions<i32, Physical> {
         match self {
-            SceneElement::Layer(LayerElement { layer, lie, .. }) => {
-                layer.opaque.iter().map(|rect| lie.part(*rect, layer.target.size)).collect()
+            SceneElement::Layer(LayerElement { layer, panel_transform, .. }) => {
+                layer.opaque.iter().map(|rect| panel_transform.part(*rect, layer.target.size)).collect()
             }
             SceneElement::Effect(_) | SceneElement::Cursor(_) => OpaqueRegions::default(),
         }
@@ -250,11 +250,11 @@ impl RenderElement<GlesRenderer> for SceneElement<'_, GlesTexture> {
 }
 
 impl<T> SceneElement<'_, T> {
-    const fn lie(&self) -> PanelTransform {
+    const fn panel_transform(&self) -> PanelTransform {
         match self {
-            SceneElement::Layer(element) => element.lie,
-            SceneElement::Effect(element) => element.lie,
-            SceneElement::Cursor(element) => element.lie,
+            SceneElement::Layer(element) => element.panel_transform,
+            SceneElement::Effect(element) => element.panel_transform,
+            SceneElement::Cursor(element) => element.panel_transform,
         }
     }
 
@@ -280,7 +280,7 @@ impl<T> SceneElement<'_, T> {
             },
             SceneElement::Cursor(_) => None,
         };
-        clip.map(|clip| self.lie().rounded(clip))
+        clip.map(|clip| self.panel_transform().rounded(clip))
     }
 }
 
@@ -312,7 +312,7 @@ where
     R::TextureId: Texture + 'static,
 {
     let (alpha, transform) = (element.alpha(), Element::transform(element));
-    let of = PlacedElement { place: element.place(), lie: element.lie() };
+    let of = PlacedElement { place: element.place(), panel_transform: element.panel_transform() };
     match element {
         SceneElement::Layer(LayerElement { fill, .. }) => match fill {
             LayerFill::Colour(colour) => frame.draw_solid(dst, damage, *colour * alpha),
@@ -355,13 +355,13 @@ where
 #[derive(Clone, Copy)]
 struct PlacedElement {
     place: Rectangle<i32, Physical>,
-    lie: PanelTransform,
+    panel_transform: PanelTransform,
 }
 
 impl PlacedElement {
     /// Converts a part of the element from scene to panel orientation, relative to the element.
     fn part(self, part: Rectangle<i32, Physical>) -> Rectangle<i32, Physical> {
-        self.lie.part(part, self.place.size)
+        self.panel_transform.part(part, self.place.size)
     }
 }
 
@@ -415,7 +415,7 @@ where
     R: Renderer,
     R::TextureId: Texture + 'static,
 {
-    let (area, size) = (of.part(area), of.lie.rect(of.place).size);
+    let (area, size) = (of.part(area), of.panel_transform.rect(of.place).size);
     let area = if size == dst.size {
         area
     } else {
@@ -436,6 +436,6 @@ where
         return Ok(());
     }
     let place = Rectangle::new(dst.loc + area.loc, area.size);
-    let transform = of.lie.texture(OutputTransform::NORMAL);
+    let transform = of.panel_transform.texture(OutputTransform::NORMAL);
     frame.render_texture_from_to(texture, whole, place, &damage, &[], transform, alpha)
 }

@@ -72,8 +72,8 @@ impl InjectedFaults {
 }
 
 impl PendingGpuFaults {
-    pub fn with(omen: InjectedFaults) -> Self {
-        PendingGpuFaults { injected: omen, ..PendingGpuFaults::default() }
+    pub fn with(injected: InjectedFaults) -> Self {
+        PendingGpuFaults { injected, ..PendingGpuFaults::default() }
     }
 
     pub fn add(&mut self, fault: GpuFault) {

@@ -232,8 +232,8 @@ impl GlesPainter {
     }
 
     /// Uploads a piece of the queued content ahead. Returns the items to release.
-    pub(super) fn copy_ahead(&mut self, lent: &mut UploadQueue, now: Instant) -> Vec<UpcomingContent> {
-        self.in_parts.copy_ahead(&mut self.renderer, lent, now)
+    pub(super) fn copy_ahead(&mut self, uploads: &mut UploadQueue, now: Instant) -> Vec<UpcomingContent> {
+        self.in_parts.copy_ahead(&mut self.renderer, uploads, now)
     }
 
     /// Bytes uploaded so far.
@@ -241,10 +241,10 @@ impl GlesPainter {
         self.in_parts.copied()
     }
 
-    /// Draws the job's scene into its buffer. Content queued in `lent` may be a part of the scene.
-    pub(super) fn draw(&mut self, job: &mut RenderJob, lent: &[UpcomingContent]) -> Result<DrawnFrame, RenderError> {
+    /// Draws the job's scene into its buffer. Content queued in `uploads` may be a part of the scene.
+    pub(super) fn draw(&mut self, job: &mut RenderJob, uploads: &[UpcomingContent]) -> Result<DrawnFrame, RenderError> {
         let RenderJob { scene, with_cursor, buffer, canvas } = job;
-        self.caches.in_parts = self.in_parts.of(&mut self.renderer, scene, lent);
+        self.caches.in_parts = self.in_parts.of(&mut self.renderer, scene, uploads);
         let drawn = self.draw_into(scene, *with_cursor, buffer, canvas);
         match drawn {
             Ok(_) => self.canvases.of(canvas).frame_drawn(buffer.slot),

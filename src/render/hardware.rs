@@ -60,18 +60,18 @@ impl fmt::Display for RejectedDevice {
 pub(super) fn choose<P>(
     candidates: impl IntoIterator<Item = Result<(DeviceFacts, P), RejectedDevice>>,
 ) -> Result<P, String> {
-    let mut unfit: Vec<String> = Vec::new();
+    let mut rejected: Vec<String> = Vec::new();
     for candidate in candidates {
         match candidate {
             Ok((facts, painter)) if facts.is_hardware() => return Ok(painter),
-            Ok((facts, _)) => unfit.push(RejectedDevice::Software(facts).to_string()),
-            Err(reason) => unfit.push(reason.to_string()),
+            Ok((facts, _)) => rejected.push(RejectedDevice::Software(facts).to_string()),
+            Err(reason) => rejected.push(reason.to_string()),
         }
     }
-    if unfit.is_empty() {
+    if rejected.is_empty() {
         return Err("there is no EGL device".to_owned());
     }
-    Err(unfit.join("; "))
+    Err(rejected.join("; "))
 }
 
 #[cfg(test)]

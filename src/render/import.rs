@@ -41,7 +41,7 @@ impl<T: Clone> CursorCache<T> {
         &mut self,
         renderer: &mut R,
         cursor: &'a CursorLayer,
-        lie: PanelTransform,
+        panel_transform: PanelTransform,
     ) -> Option<SceneElement<'a, T>>
     where
         R: ImportMem<TextureId = T>,
@@ -61,7 +61,13 @@ impl<T: Clone> CursorCache<T> {
                 texture
             }
         };
-        Some(SceneElement::Cursor(CursorElement { cursor, texture, id: self.id.clone(), commit: self.commit, lie }))
+        Some(SceneElement::Cursor(CursorElement {
+            cursor,
+            texture,
+            id: self.id.clone(),
+            commit: self.commit,
+            panel_transform,
+        }))
     }
 }
 
@@ -142,17 +148,17 @@ where
     R: Renderer + ImportAll + ImportMem,
     R::TextureId: Texture + Clone + Send + 'static,
 {
-    let (cursor, lie) = (scene.cursor.as_ref().filter(|_| with_cursor), PanelTransform::of(scene));
+    let (cursor, panel_transform) = (scene.cursor.as_ref().filter(|_| with_cursor), PanelTransform::of(scene));
     let is_drawn =
         |place: Rectangle<i32, Physical>| region.is_none_or(|rects| rects.iter().any(|rect| rect.overlaps(place)));
     let mut is_complete = true;
     let mut elements = Vec::new();
-    elements.extend(cursor.and_then(|cursor| caches.cursors.element(renderer, cursor, lie)));
+    elements.extend(cursor.and_then(|cursor| caches.cursors.element(renderer, cursor, panel_transform)));
     caches.snapshots.forget_gone();
     let mut effects = scene.effects.iter().peekable();
     for (depth, layer) in scene.layers.iter().enumerate() {
         while let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
-            elements.push(self::effect(renderer, effect, lie, caches));
+            elements.push(self::effect(renderer, effect, panel_transform, caches));
         }
         if layer.plane.is_some() || !is_drawn(layer.target) {
             continue;
@@ -163,11 +169,11 @@ where
             continue;
         }
         match fill(renderer, layer, caches) {
-            Some(fill) => elements.push(SceneElement::Layer(LayerElement { layer, fill, lie })),
+            Some(fill) => elements.push(SceneElement::Layer(LayerElement { layer, fill, panel_transform })),
             None => is_complete = false,
         }
     }
-    elements.extend(effects.map(|effect| self::effect(renderer, effect, lie, caches)));
+    elements.extend(effects.map(|effect| self::effect(renderer, effect, panel_transform, caches)));
     caches.shadows.forget_unused();
     caches.pictures.forget_gone();
     (elements, is_complete)
@@ -177,7 +183,7 @@ where
 fn effect<'a, R>(
     renderer: &mut R,
     effect: &'a Effect,
-    lie: PanelTransform,
+    panel_transform: PanelTransform,
     caches: &mut ImportCaches<R::TextureId>,
 ) -> SceneElement<'a, R::TextureId>
 where
@@ -193,7 +199,7 @@ where
         EffectKind::Colour { area, hole, colour } => (Vec::new(), panel::look(*area, *hole, *colour)),
         EffectKind::Picture { picture, .. } => (pictures.part(renderer, picture), picture.number()),
     };
-    SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look), lie })
+    SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look), panel_transform })
 }
 
 fn fill<R>(renderer: &mut R, layer: &Layer, caches: &mut ImportCaches<R::TextureId>) -> Option<LayerFill<R::TextureId>>

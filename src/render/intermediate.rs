@@ -58,7 +58,7 @@ pub(super) fn prepare(
 fn needs_picture(element: &LayerElement<'_, PixmanTexture>) -> bool {
     let layer = element.layer;
     let shrinks = |buffer: f64, shown: i32| buffer / f64::from(shown.max(1));
-    let (x, y) = element.lie.along(layer.target);
+    let (x, y) = element.panel_transform.along(layer.target);
     let across = shrinks(layer.source.size.w, layer.target.size.w) * f64::from(x.abs());
     let down = shrinks(layer.source.size.h, layer.target.size.h) * f64::from(y.abs());
     let scale = f64::from(layer.buffer_scale.max(1));

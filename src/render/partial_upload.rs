@@ -47,9 +47,9 @@ impl PartialTextures {
         &mut self,
         renderer: &mut GlesRenderer,
         scene: &Scene,
-        lent: &[UpcomingContent],
+        uploads: &[UpcomingContent],
     ) -> Vec<(WlSurface, GlesTexture)> {
-        if lent.is_empty() && self.known.is_empty() {
+        if uploads.is_empty() && self.known.is_empty() {
             return Vec::new();
         }
         self.known.retain(|known| known.surface.is_alive());
@@ -58,13 +58,13 @@ impl PartialTextures {
             .layers
             .iter()
             .filter(is_ours)
-            .filter_map(|layer| Some((layer.surface.clone(), self.seen(renderer, layer, lent)?)))
+            .filter_map(|layer| Some((layer.surface.clone(), self.seen(renderer, layer, uploads)?)))
             .collect()
     }
 
-    fn seen(&mut self, renderer: &mut GlesRenderer, layer: &Layer, lent: &[UpcomingContent]) -> Option<GlesTexture> {
+    fn seen(&mut self, renderer: &mut GlesRenderer, layer: &Layer, uploads: &[UpcomingContent]) -> Option<GlesTexture> {
         let is_known = self.known.iter().any(|known| known.surface == layer.surface);
-        if !is_known && !lent.iter().any(|ahead| ahead.surface == layer.surface) {
+        if !is_known && !uploads.iter().any(|ahead| ahead.surface == layer.surface) {
             return None;
         }
         let buffer = layer.buffer.as_ref()?;
@@ -90,15 +90,15 @@ impl PartialTextures {
     pub fn copy_ahead(
         &mut self,
         renderer: &mut GlesRenderer,
-        lent: &mut UploadQueue,
+        uploads: &mut UploadQueue,
         now: Instant,
     ) -> Vec<UpcomingContent> {
-        let bytes = lent.next_piece(now);
+        let bytes = uploads.next_piece(now);
         let mut done = 0;
-        while let Some(ahead) = lent.items.get(done).filter(|_| bytes > 0) {
+        while let Some(ahead) = uploads.items.get(done).filter(|_| bytes > 0) {
             match self.copy_of(renderer, ahead, bytes) {
                 Some(copied) => {
-                    let with_frame = lent.count_uploaded(copied);
+                    let with_frame = uploads.count_uploaded(copied);
                     self.copied.ahead += copied as u64;
                     self.copied.most_ahead = self.copied.most_ahead.max(with_frame as u64);
                     break;
@@ -106,7 +106,7 @@ impl PartialTextures {
                 None => done += 1,
             }
         }
-        lent.items.drain(..done).collect()
+        uploads.items.drain(..done).collect()
     }
 
     /// Uploads a piece. Returns its bytes; `None`: the item is complete or outdated.

@@ -25,7 +25,7 @@ pub struct PendingContext {
 
 /// A context that has proven that it draws.
 pub struct ProvenContext {
-    pub(super) prospect: PendingContext,
+    pub(super) pending: PendingContext,
     pub(super) abilities: ContextInfo,
 }
 
@@ -43,10 +43,10 @@ impl PendingContext {
     pub(super) fn start(
         make: MakeContext,
         software: SoftwareDriver,
-        omen: InjectedFaults,
+        injected: InjectedFaults,
         wake: Option<Ping>,
     ) -> Result<Self, RenderError> {
-        let thread = RenderThread::start(make.clone(), omen, Span::ZERO)?;
+        let thread = RenderThread::start(make.clone(), injected, Span::ZERO)?;
         let answered = thread.test_context(wake);
         Ok(PendingContext { thread, make, software, answered })
     }
@@ -58,7 +58,7 @@ impl PendingContext {
             answer => answer.map_err(|_| RecvTimeoutError::Disconnected),
         };
         let reason = match answer {
-            Ok(Ok(abilities)) => return ContextResult::Proven(ProvenContext { prospect: self, abilities }),
+            Ok(Ok(abilities)) => return ContextResult::Proven(ProvenContext { pending: self, abilities }),
             Err(RecvTimeoutError::Timeout) => return ContextResult::Pending(self),
             // A context that never existed was not lost, so give only the reason.
             Ok(Err(RenderError::Lost(reason) | RenderError::Gles(reason))) => reason,
@@ -73,6 +73,6 @@ impl PendingContext {
 
 impl From<ProvenContext> for PendingContext {
     fn from(proven: ProvenContext) -> Self {
-        proven.prospect
+        proven.pending
     }
 }

@@ -27,7 +27,7 @@ pub struct PixmanPainter {
     caches: ImportCaches<PixmanTexture>,
     canvases: Canvases<(), SceneDamage>,
     /// Jobs that were pending when OpenGL ES was lost.
-    left: AbandonedThreads,
+    abandoned: AbandonedThreads,
     /// Set if a GPU is to take over when one is available: the allowed kind of driver, and why none is in use.
     /// `None`: Pixman was chosen.
     pub(super) stands_in: Option<(SoftwareDriver, String)>,
@@ -41,7 +41,7 @@ impl PixmanPainter {
             renderer,
             caches,
             canvases: Canvases::default(),
-            left: AbandonedThreads::default(),
+            abandoned: AbandonedThreads::default(),
             stands_in: None,
         })
     }
@@ -72,28 +72,28 @@ impl PixmanPainter {
     }
 
     /// Takes over the pending jobs and buffer tests of a lost renderer.
-    pub(super) fn take_over(&mut self, left: AbandonedThreads) {
-        self.left = left;
+    pub(super) fn take_over(&mut self, abandoned: AbandonedThreads) {
+        self.abandoned = abandoned;
     }
 
     /// Ends a thread that is not used, without waiting.
     pub(super) fn give_up(&mut self, thread: RenderThread) {
-        self.left.close_thread(thread);
+        self.abandoned.close_thread(thread);
     }
 
     /// Hands the pending jobs of lost renderers over to the next renderer.
     pub(super) fn leave(&mut self) -> AbandonedThreads {
-        std::mem::take(&mut self.left)
+        std::mem::take(&mut self.abandoned)
     }
 
     /// The next job that a lost renderer has returned.
     pub(super) fn finished(&mut self) -> Option<FinishedJob> {
-        let left = self.left.next();
-        for test in self.left.take_tests() {
+        let abandoned = self.abandoned.next();
+        for test in self.abandoned.take_tests() {
             let result = Self::try_source(&test.dmabuf);
             test.finish(result);
         }
-        left
+        abandoned
     }
 
     /// Draws the job's scene into its buffer.

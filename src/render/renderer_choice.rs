@@ -44,8 +44,8 @@ impl Renderer {
         let make: MakeContext = Arc::new(move || GlesPainter::on_gpu(software));
         match PendingContext::start(make, software, InjectedFaults::default(), None)?.outcome(self.patience()) {
             ContextResult::Proven(proven) => self.adopt(proven),
-            ContextResult::Failed(prospect, reason) => self.give_up(prospect, reason),
-            ContextResult::Pending(prospect) => self.give_up(prospect, SLOW.to_owned()),
+            ContextResult::Failed(pending, reason) => self.give_up(pending, reason),
+            ContextResult::Pending(pending) => self.give_up(pending, SLOW.to_owned()),
         }
         Ok(())
     }
@@ -73,7 +73,7 @@ impl Renderer {
         number: u64,
         wake: Option<Ping>,
     ) -> Result<PendingContext, RenderError> {
-        let (software, omen) = match self {
+        let (software, injected) = match self {
             Renderer::Gles(gles) => (gles.software, gles.thread.injected_faults()),
             Renderer::Pixman(_) if !device::is_there() && self.stands_in() != Some(SoftwareDriver::InPlace) => {
                 return Err(RenderError::Gles("this machine has no render node".to_owned()));
@@ -84,7 +84,7 @@ impl Renderer {
             let device = open().map_err(|error| RenderError::Gles(format!("its device cannot be opened: {error}")))?;
             GlesPainter::on_display(device, number, software)
         });
-        PendingContext::start(make, software, omen, wake)
+        PendingContext::start(make, software, injected, wake)
     }
 
     /// Switches to this context. Pending jobs are still returned by [`finished`](Self::finished), as failed.
@@ -100,8 +100,8 @@ impl Renderer {
     }
 
     /// Drops a context that is not used, and records the reason. Does not wait for its thread.
-    pub fn give_up(&mut self, prospect: impl Into<PendingContext>, why: String) {
-        let thread = prospect.into().thread;
+    pub fn give_up(&mut self, pending: impl Into<PendingContext>, why: String) {
+        let thread = pending.into().thread;
         match self {
             Renderer::Gles(gles) => gles.give_up(thread),
             Renderer::Pixman(pixman) => pixman.give_up(thread),

@@ -125,18 +125,18 @@ impl RenderShared {
     }
 
     /// Waits for the next request, or for a piece to upload if there is none; `None` when the thread is closed.
-    fn next(&self, lent: &mut UploadQueue) -> Option<RenderWork> {
+    fn next(&self, uploads: &mut UploadQueue) -> Option<RenderWork> {
         let mut queue = self.lock();
         loop {
             if queue.closed {
                 return None;
             }
-            let old = lent.announce(&mut queue.announced);
+            let old = uploads.announce(&mut queue.announced);
             queue.give_back(old);
             if let Some(request) = queue.pop() {
                 return Some(RenderWork::Request(request));
             }
-            queue = match lent.due(MonotonicClock.now()) {
+            queue = match uploads.due(MonotonicClock.now()) {
                 Some(Span::ZERO) => return Some(RenderWork::Piece),
                 Some(wait) => {
                     let waited = self.arrived.wait_timeout(queue, wait.to_duration());
@@ -178,21 +178,21 @@ impl RenderCaller {
 
 impl RenderThread {
     /// Starts a thread that creates its context after `wait`; requests wait for the context.
-    pub fn start(make: MakeContext, omen: InjectedFaults, wait: Span) -> Result<Self, RenderError> {
+    pub fn start(make: MakeContext, injected: InjectedFaults, wait: Span) -> Result<Self, RenderError> {
         let shared = Arc::<RenderShared>::default();
         let (living, alive) = mpsc::channel();
-        let (its, its_omen) = (shared.clone(), omen.clone());
+        let (its, its_injected) = (shared.clone(), injected.clone());
         let thread = std::thread::Builder::new().name("render".to_owned());
         let draw = move || {
             let _living = living;
             if its.stays_open(wait) {
-                run(&make, its_omen, &its);
+                run(&make, its_injected, &its);
             }
         };
         let thread = faults::check(faults::Fault::Thread)
             .and_then(|()| thread.spawn(draw))
             .map_err(|error| RenderError::Lost(format!("its thread cannot be started: {error}")))?;
-        Ok(RenderThread { shared, injected: omen, alive, thread: Some(thread) })
+        Ok(RenderThread { shared, injected, alive, thread: Some(thread) })
     }
 
     /// The properties of its context. Waits until the context exists.
@@ -391,21 +391,21 @@ impl ThreadPainter {
         self.with(|gles| fault.unwrap_or_else(|| gles.try_source(dmabuf)))
     }
 
-    fn draw(&mut self, id: RenderJobId, mut job: RenderJob, lent: &[UpcomingContent]) -> FinishedJob {
+    fn draw(&mut self, id: RenderJobId, mut job: RenderJob, uploads: &[UpcomingContent]) -> FinishedJob {
         let begun = MonotonicClock.now();
         let fault = self.faults.next();
         let said = fault.took;
         let result = self.with(|gles| {
             fault.apply()?;
-            gles.draw(&mut job, lent)
+            gles.draw(&mut job, uploads)
         });
         FinishedJob { id, job, result, took: said.or_else(|| Some(MonotonicClock.now() - begun)) }
     }
 
     /// Uploads a piece of the queued content. Returns the items to release: all of them if there is no context.
-    fn copy_piece(&mut self, lent: &mut UploadQueue, now: Instant) -> Vec<UpcomingContent> {
-        let copied = self.with(|gles| Ok(gles.copy_ahead(lent, now)));
-        copied.unwrap_or_else(|_| std::mem::take(&mut lent.items))
+    fn copy_piece(&mut self, uploads: &mut UploadQueue, now: Instant) -> Vec<UpcomingContent> {
+        let copied = self.with(|gles| Ok(gles.copy_ahead(uploads, now)));
+        copied.unwrap_or_else(|_| std::mem::take(&mut uploads.items))
     }
 
     fn copied(&self) -> UploadedBytes {
@@ -413,18 +413,18 @@ impl ThreadPainter {
     }
 }
 
-fn run(make: &MakeContext, omen: InjectedFaults, shared: &RenderShared) {
-    let made = catch_unwind(AssertUnwindSafe(|| omen.check_context().and_then(|()| make())));
+fn run(make: &MakeContext, injected: InjectedFaults, shared: &RenderShared) {
+    let made = catch_unwind(AssertUnwindSafe(|| injected.check_context().and_then(|()| make())));
     let made = made.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
     let mut painter =
-        ThreadPainter { gles: made.map_err(|error| error.to_string()), faults: PendingGpuFaults::with(omen) };
-    let mut lent = UploadQueue::new(MonotonicClock.now());
-    while let Some(next) = shared.next(&mut lent) {
+        ThreadPainter { gles: made.map_err(|error| error.to_string()), faults: PendingGpuFaults::with(injected) };
+    let mut uploads = UploadQueue::new(MonotonicClock.now());
+    while let Some(next) = shared.next(&mut uploads) {
         match next {
             RenderWork::Request(RenderRequest::Ask(question)) => question(&mut painter),
             RenderWork::Request(RenderRequest::Draw { id, job, wake }) => {
-                let finished = painter.draw(id, *job, &lent.items);
-                lent.frame_drawn(MonotonicClock.now());
+                let finished = painter.draw(id, *job, &uploads.items);
+                uploads.frame_drawn(MonotonicClock.now());
                 let mut queue = shared.lock();
                 queue.finished.push_back(finished);
                 queue.copied = painter.copied();
@@ -440,7 +440,7 @@ fn run(make: &MakeContext, omen: InjectedFaults, shared: &RenderShared) {
                 }
             }
             RenderWork::Piece => {
-                let done = painter.copy_piece(&mut lent, MonotonicClock.now());
+                let done = painter.copy_piece(&mut uploads, MonotonicClock.now());
                 let mut queue = shared.lock();
                 queue.copied = painter.copied();
                 queue.give_back(done);
@@ -448,7 +448,7 @@ fn run(make: &MakeContext, omen: InjectedFaults, shared: &RenderShared) {
         }
     }
     // The main thread releases the remaining items.
-    shared.lock().give_back(lent.items);
+    shared.lock().give_back(uploads.items);
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

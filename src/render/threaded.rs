@@ -31,7 +31,7 @@ pub struct Gles {
     pub(super) stood_in_for: bool,
     last: RenderJobId,
     /// Given-up threads and the jobs that they return.
-    left: AbandonedThreads,
+    abandoned: AbandonedThreads,
     /// Number of consecutive frames that could not be drawn.
     failures: u32,
     is_lost: bool,
@@ -102,7 +102,7 @@ impl Gles {
             is_alone,
             stood_in_for: false,
             last: RenderJobId(0),
-            left: AbandonedThreads::default(),
+            abandoned: AbandonedThreads::default(),
             failures: 0,
             is_lost: false,
             retry: Retry::default(),
@@ -110,22 +110,22 @@ impl Gles {
         }
     }
 
-    /// In a context that has proven itself. `left`: pending jobs of earlier contexts; `instead`: Pixman stood in
+    /// In a context that has proven itself. `abandoned`: pending jobs of earlier contexts; `instead`: Pixman stood in
     /// for it.
-    pub(super) fn proven(proven: ProvenContext, left: AbandonedThreads, instead: bool) -> Self {
-        let ProvenContext { prospect: PendingContext { thread, make, software, .. }, abilities } = proven;
-        Gles { left, stood_in_for: instead, ..Self::new(thread, make, abilities, software, false) }
+    pub(super) fn proven(proven: ProvenContext, abandoned: AbandonedThreads, instead: bool) -> Self {
+        let ProvenContext { pending: PendingContext { thread, make, software, .. }, abilities } = proven;
+        Gles { abandoned, stood_in_for: instead, ..Self::new(thread, make, abilities, software, false) }
     }
 
     /// Switches to another context that has proven itself.
     pub(super) fn adopt(&mut self, proven: ProvenContext) {
-        let ProvenContext { prospect: PendingContext { thread, make, .. }, abilities } = proven;
+        let ProvenContext { pending: PendingContext { thread, make, .. }, abilities } = proven;
         self.go_on(thread, make, abilities);
     }
 
     /// Ends a thread that is not used, without waiting.
     pub(super) fn give_up(&mut self, thread: RenderThread) {
-        self.left.close_thread(thread);
+        self.abandoned.close_thread(thread);
     }
 
     /// The formats that it can draw into, for use on another thread.
@@ -145,12 +145,12 @@ impl Gles {
 
     pub(super) fn finished(&mut self) -> Option<FinishedJob> {
         self.is_lost |= self.thread.has_lost_tests();
-        let left = self.left.next();
+        let abandoned = self.abandoned.next();
         // Tests during which an earlier context was lost are repeated by the next context.
-        self.left.take_tests().into_iter().for_each(|test| self.thread.try_source(test));
-        if let Some(left) = left {
+        self.abandoned.take_tests().into_iter().for_each(|test| self.thread.try_source(test));
+        if let Some(abandoned) = abandoned {
             // The job comes from an earlier context, so it does not count for this one.
-            return Some(left);
+            return Some(abandoned);
         }
         let finished = self.thread.finished()?;
         match &finished.result {
@@ -217,13 +217,13 @@ impl Gles {
     }
 
     fn replace(&mut self, thread: RenderThread) {
-        self.left.close_thread(std::mem::replace(&mut self.thread, thread));
+        self.abandoned.close_thread(std::mem::replace(&mut self.thread, thread));
     }
 
     /// Gives the thread up and returns its pending jobs.
     pub(super) fn end(self) -> AbandonedThreads {
-        let mut left = self.left;
-        left.close_thread(self.thread);
-        left
+        let mut abandoned = self.abandoned;
+        abandoned.close_thread(self.thread);
+        abandoned
     }
 }

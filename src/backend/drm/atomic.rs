@@ -127,11 +127,11 @@ impl AtomicCrtc {
         extra: Option<CrtcProperty>,
         commit: CommitKind,
     ) -> std::io::Result<()> {
-        let told =
+        let committed =
             if commit == CommitKind::Flip { std::mem::take(&mut self.committed) } else { CommittedState::default() };
         let lights = matches!(commit, CommitKind::Light | CommitKind::TestLight);
-        let forgotten = if lights { self.leftover_planes(planes) } else { Vec::new() };
-        let request = self.request(planes, extra, lights, &told, &forgotten);
+        let leftovers = if lights { self.leftover_planes(planes) } else { Vec::new() };
+        let request = self.request(planes, extra, lights, &committed, &leftovers);
         let flags = match commit {
             CommitKind::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
             // Some drivers fail in interesting ways if a modeset does not block.
@@ -152,26 +152,26 @@ impl AtomicCrtc {
         } else {
             submit(&self.device, flags, request.0)?;
         }
-        self.committed = told;
+        self.committed = committed;
         self.committed.record_commit(planes, self.vrr);
         self.visible_planes.retain(|lit| planes.iter().all(|state| state.handle != *lit));
         self.visible_planes.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
         if lights {
-            self.visible_planes.retain(|lit| !forgotten.contains(lit));
+            self.visible_planes.retain(|lit| !leftovers.contains(lit));
             self.stray_connectors.clear();
         }
         Ok(())
     }
 
-    /// Builds the request: the properties of `planes` that differ from `told`, and the `forgotten` planes switched
+    /// Builds the request: the properties of `planes` that differ from `committed`, and the `leftovers` planes switched
     /// off. `lights`: include the mode.
     fn request(
         &self,
         planes: &[PlaneState<'_>],
         extra: Option<CrtcProperty>,
         lights: bool,
-        told: &CommittedState,
-        forgotten: &[plane::Handle],
+        committed: &CommittedState,
+        leftovers: &[plane::Handle],
     ) -> CommitRequest {
         let mut request = CommitRequest(AtomicModeReq::new());
         // A commit without any property would name no CRTC, and no flip event would follow.
@@ -180,11 +180,11 @@ impl AtomicCrtc {
             let Some(properties) = self.plane(state.handle) else { continue };
             // Only the cursor's buffers are never redrawn while they are shown: for it, the same
             // framebuffer means the same pixels.
-            let say = told.needed_update(state, properties.value("type") != Some(CURSOR));
+            let update = committed.needed_update(state, properties.value("type") != Some(CURSOR));
             match &state.config {
-                _ if say == PlaneUpdate::Nothing => continue,
-                Some(config) if say == PlaneUpdate::Framebuffer => flip(&mut request, properties, config),
-                Some(config) if say == PlaneUpdate::SourceRow => {
+                _ if update == PlaneUpdate::Nothing => continue,
+                Some(config) if update == PlaneUpdate::Framebuffer => flip(&mut request, properties, config),
+                Some(config) if update == PlaneUpdate::SourceRow => {
                     flip(&mut request, properties, config);
                     request.set(properties, "SRC_Y", fixed(config.src.loc.y));
                 }
@@ -193,7 +193,7 @@ impl AtomicCrtc {
             }
             is_named = true;
         }
-        if lights || !is_named || !told.has_committed_vrr(self.vrr) {
+        if lights || !is_named || !committed.has_committed_vrr(self.vrr) {
             request.set(&self.crtc, "ACTIVE", 1);
             request.set(&self.crtc, "VRR_ENABLED", u64::from(self.vrr));
         }
@@ -205,7 +205,7 @@ impl AtomicCrtc {
             request.set(&self.connector, "CRTC_ID", number(self.crtc.object()));
             self.stray_connectors.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
         }
-        forgotten.iter().filter_map(|plane| self.plane(*plane)).for_each(|plane| disable_plane(&mut request, plane));
+        leftovers.iter().filter_map(|plane| self.plane(*plane)).for_each(|plane| disable_plane(&mut request, plane));
         request
     }
 
@@ -247,8 +247,8 @@ impl AtomicCrtc {
     /// is excluded, because some drivers refuse a modeset without it.
     fn leftover_planes(&self, planes: &[PlaneState<'_>]) -> Vec<plane::Handle> {
         let primary = self.planes.first().map(|(plane, _)| *plane);
-        let is_told = |plane: plane::Handle| planes.iter().any(|state| state.handle == plane);
-        self.visible_planes.iter().copied().filter(|plane| Some(*plane) != primary && !is_told(*plane)).collect()
+        let is_listed = |plane: plane::Handle| planes.iter().any(|state| state.handle == plane);
+        self.visible_planes.iter().copied().filter(|plane| Some(*plane) != primary && !is_listed(*plane)).collect()
     }
 
     fn plane(&self, wanted: plane::Handle) -> Option<&Properties> {

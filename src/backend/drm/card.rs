@@ -68,30 +68,29 @@ impl std::fmt::Debug for DrmCard {
 }
 
 impl DrmCard {
-    /// Takes over a device node, as DRM master. Other threads ping `heard` whenever there is a change to
+    /// Takes over a device node, as DRM master. Other threads ping `wakeup` whenever there is a change to
     /// [poll](Self::poll), or an output has an event.
-    pub fn new(descriptor: OwnedFd, heard: Ping) -> Result<Self, DrmError> {
+    pub fn new(descriptor: OwnedFd, wakeup: Ping) -> Result<Self, DrmError> {
         let failed = |error| DrmError::Device { what: "the worker's queue cannot be created", error };
         let (found, findings) = queue().map_err(failed)?;
         let (scans, wanted) = queue().map_err(failed)?;
         real_time::remember_limit();
         let jobs = WorkerHandle::start()?;
-        let reports = WorkerReports::new(found, heard);
-        let workshop = Some(Arc::new(Mutex::new(WorkerState::new(wanted))));
-        let card =
-            DrmCard { jobs, worker_state: workshop, scans, reports, findings, opened: None, pipes: HashMap::new() };
+        let reports = WorkerReports::new(found, wakeup);
+        let state = Some(Arc::new(Mutex::new(WorkerState::new(wanted))));
+        let card = DrmCard { jobs, worker_state: state, scans, reports, findings, opened: None, pipes: HashMap::new() };
         let of_worker = card.reports.clone();
-        card.run_on_worker(move |workshop| workshop.open(descriptor, &of_worker));
+        card.run_on_worker(move |state| state.open(descriptor, &of_worker));
         Ok(card)
     }
 
     /// Runs a job on the worker, with its state.
     fn run_on_worker(&self, job: impl FnOnce(&mut WorkerState) + Send + 'static) {
-        let (workshop, reports) = (self.worker_state.clone(), self.reports.clone());
+        let (state, reports) = (self.worker_state.clone(), self.reports.clone());
         self.jobs.queue_job(move || {
             // The lock is never contended: there is one worker.
-            let mut workshop = workshop.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
-            let done = catch_unwind(AssertUnwindSafe(|| workshop.as_deref_mut().map(job)));
+            let mut state = state.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
+            let done = catch_unwind(AssertUnwindSafe(|| state.as_deref_mut().map(job)));
             if done.is_err() {
                 // A scan that waits for an answer must get one.
                 let error = std::io::Error::other("a job of the device's worker has panicked");
@@ -126,15 +125,15 @@ impl DrmCard {
     }
 
     /// Scans the connectors. Each new monitor gets an output with the mode that `wish` returns for it, and with
-    /// buffers that `drawer` can draw into.
+    /// buffers that `renderer` can draw into.
     pub fn scan(
         &self,
         wish: impl Fn(&str, Option<&EdidIdentity>) -> ConfiguredMode + Send + 'static,
-        drawer: Box<dyn ScanoutRenderer>,
+        renderer: Box<dyn ScanoutRenderer>,
     ) {
-        self.scans.send_quietly(ScanRequest { wish: Box::new(wish), drawer });
+        self.scans.send_quietly(ScanRequest { wish: Box::new(wish), renderer });
         let (jobs, reports) = (self.jobs.clone(), self.reports.clone());
-        self.run_on_worker(move |workshop| workshop.scan(&jobs, &reports));
+        self.run_on_worker(move |state| state.scan(&jobs, &reports));
     }
 
     /// The worker's next result, if there is any.
@@ -223,7 +222,7 @@ impl DrmCard {
     pub fn unplug(&mut self) {
         self.pipes.drain().for_each(|(_, pipe)| pipe.borrow_mut().unplug());
         let reports = self.reports.clone();
-        self.run_on_worker(move |workshop| workshop.forget_outputs(&reports));
+        self.run_on_worker(move |state| state.forget_outputs(&reports));
     }
 }
 

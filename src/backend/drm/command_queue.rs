@@ -27,12 +27,12 @@ struct MessageStack<T>(AtomicPtr<MessageNode<T>>);
 
 impl<T: Send> MessageStack<T> {
     fn put(&self, content: T) {
-        let letter = Box::into_raw(Box::new(MessageNode { content, older: null_mut() }));
+        let node = Box::into_raw(Box::new(MessageNode { content, older: null_mut() }));
         let mut newest = self.0.load(Ordering::Relaxed);
         loop {
             // SAFETY: nobody else knows of the letter before the exchange below succeeds.
-            unsafe { (*letter).older = newest };
-            match self.0.compare_exchange_weak(newest, letter, Ordering::Release, Ordering::Relaxed) {
+            unsafe { (*node).older = newest };
+            match self.0.compare_exchange_weak(newest, node, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => newest = now,
             }
@@ -45,9 +45,9 @@ impl<T: Send> MessageStack<T> {
         let known = taken.len();
         while !newest.is_null() {
             // SAFETY: each letter was leaked by `put`, and the exchange above made them all ours.
-            let letter = unsafe { Box::from_raw(newest) };
-            newest = letter.older;
-            taken.push_back(letter.content);
+            let node = unsafe { Box::from_raw(newest) };
+            newest = node.older;
+            taken.push_back(node.content);
         }
         taken.make_contiguous()[known..].reverse();
     }
@@ -58,14 +58,14 @@ impl<T> Drop for MessageStack<T> {
         let mut newest = *self.0.get_mut();
         while !newest.is_null() {
             // SAFETY: as in `take`; nobody else has the pile any more.
-            let letter = unsafe { Box::from_raw(newest) };
-            newest = letter.older;
+            let node = unsafe { Box::from_raw(newest) };
+            newest = node.older;
         }
     }
 }
 
 struct QueueState<T> {
-    pile: MessageStack<T>,
+    stack: MessageStack<T>,
     wakeup: OwnedFd,
     /// All senders are gone.
     closed: AtomicBool,
@@ -101,7 +101,7 @@ impl<T> Clone for QueueSender<T> {
 impl<T: Send> QueueSender<T> {
     /// Sends a message and wakes the receiver. It never blocks.
     pub fn send(&self, message: T) {
-        self.0.0.pile.put(message);
+        self.0.0.stack.put(message);
         // Wake even if a message is queued already: its sender may be of a lower scheduling class and not have
         // run to its own wake-up yet, and a real-time receiver must not wait for it. The eventfd merges
         // wake-ups.
@@ -110,7 +110,7 @@ impl<T: Send> QueueSender<T> {
 
     /// Sends a message without waking the receiver, which reads it at its next wake-up.
     pub fn send_quietly(&self, message: T) {
-        self.0.0.pile.put(message);
+        self.0.0.stack.put(message);
     }
 }
 
@@ -124,7 +124,7 @@ impl<T: Send> QueueReceiver<T> {
     /// The oldest unread message.
     pub fn take(&mut self) -> Option<T> {
         if self.taken.is_empty() {
-            self.shared.pile.take(&mut self.taken);
+            self.shared.stack.take(&mut self.taken);
         }
         self.taken.pop_front()
     }
@@ -149,9 +149,9 @@ impl<T> AsFd for QueueReceiver<T> {
 
 /// Both ends of a queue.
 pub(super) fn queue<T: Send>() -> std::io::Result<(QueueSender<T>, QueueReceiver<T>)> {
-    let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-    let pile = MessageStack(AtomicPtr::new(null_mut()));
-    let shared = Arc::new(QueueState { pile, wakeup: bell, closed: AtomicBool::new(false) });
+    let wakeup = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+    let stack = MessageStack(AtomicPtr::new(null_mut()));
+    let shared = Arc::new(QueueState { stack, wakeup, closed: AtomicBool::new(false) });
     Ok((QueueSender(Arc::new(SenderGuard(shared.clone()))), QueueReceiver { shared, taken: VecDeque::new() }))
 }
 

@@ -13,9 +13,9 @@
 use upbeat_timing::time::Span;
 
 /// The default slack: a real-time thread takes no longer to wake up.
-const TRUSTING: Span = Span::from_micros(500);
+const SMALL: Span = Span::from_micros(500);
 /// The slack after a late frame: one scheduler tick at 250 Hz, since a thread may wait that long for the only CPU.
-const WARY: Span = Span::from_millis(4);
+const LARGE: Span = Span::from_millis(4);
 /// The slack is at most the interval divided by this.
 const LARGEST_PART: i64 = 4;
 /// For how many frames the slack stays large: after the first late frame, and at most (ten minutes at 60 Hz).
@@ -33,7 +33,7 @@ pub(super) struct CommitSlack {
 impl CommitSlack {
     /// How much earlier than necessary a frame is committed.
     pub fn slack(self, interval: Span) -> Span {
-        let early = if self.frames_left > 0 { WARY } else { TRUSTING };
+        let early = if self.frames_left > 0 { LARGE } else { SMALL };
         early.min(interval / LARGEST_PART)
     }
 
@@ -60,36 +60,37 @@ mod tests {
     const INTERVAL: Span = Span::from_millis(16);
 
     /// For how many frames the slack stays large.
-    fn wary_for(mut caution: CommitSlack) -> u32 {
-        let is_wary = |caution: &CommitSlack| caution.slack(INTERVAL) == WARY;
-        std::iter::repeat_with(|| (is_wary(&caution), caution.record_frame(false)).0).take_while(|wary| *wary).count()
-            as u32
+    fn large_for(mut commit_slack: CommitSlack) -> u32 {
+        let is_large = |commit_slack: &CommitSlack| commit_slack.slack(INTERVAL) == LARGE;
+        std::iter::repeat_with(|| (is_large(&commit_slack), commit_slack.record_frame(false)).0)
+            .take_while(|large| *large)
+            .count() as u32
     }
 
     #[test]
     fn slack_is_small_until_a_frame_was_late() {
-        let mut caution = CommitSlack::default();
-        (0..1000).for_each(|_| caution.record_frame(false));
-        assert_eq!(caution.slack(INTERVAL), TRUSTING);
+        let mut commit_slack = CommitSlack::default();
+        (0..1000).for_each(|_| commit_slack.record_frame(false));
+        assert_eq!(commit_slack.slack(INTERVAL), SMALL);
         // Late frames while the slack is large do not double its duration.
-        (0..20).for_each(|_| caution.record_frame(true));
-        assert_eq!(wary_for(caution), SHORTEST);
-        assert_eq!(caution.slack(Span::from_millis(4)), Span::from_millis(1));
+        (0..20).for_each(|_| commit_slack.record_frame(true));
+        assert_eq!(large_for(commit_slack), SHORTEST);
+        assert_eq!(commit_slack.slack(Span::from_millis(4)), Span::from_millis(1));
     }
 
     #[test]
     fn repeated_late_frames_double_the_duration_and_long_timeliness_resets_it() {
-        let mut caution = CommitSlack::default();
+        let mut commit_slack = CommitSlack::default();
         let mut waits = Vec::new();
         for _ in 0..12 {
-            caution.record_frame(true);
-            waits.push(wary_for(caution));
-            (0..wary_for(caution)).for_each(|_| caution.record_frame(false));
+            commit_slack.record_frame(true);
+            waits.push(large_for(commit_slack));
+            (0..large_for(commit_slack)).for_each(|_| commit_slack.record_frame(false));
         }
         assert_eq!(waits[..3], [SHORTEST, 2 * SHORTEST, 4 * SHORTEST]);
         assert_eq!(*waits.last().unwrap(), LONGEST);
-        (0..LONGEST).for_each(|_| caution.record_frame(false));
-        caution.record_frame(true);
-        assert_eq!(wary_for(caution), SHORTEST);
+        (0..LONGEST).for_each(|_| commit_slack.record_frame(false));
+        commit_slack.record_frame(true);
+        assert_eq!(large_for(commit_slack), SHORTEST);
     }
 }

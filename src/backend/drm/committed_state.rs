@@ -41,9 +41,9 @@ impl PlaneSetup {
     fn differs_from(&self, other: &Self) -> Option<SetupDifference> {
         let across = |shows: &Self| (shows.from.size, shows.from.loc.x, shows.to);
         if across(self) != across(other) {
-            Some(SetupDifference::ByPlace)
+            Some(SetupDifference::Other)
         } else {
-            (self.from.loc.y != other.from.loc.y).then_some(SetupDifference::ByPart)
+            (self.from.loc.y != other.from.loc.y).then_some(SetupDifference::SourceRow)
         }
     }
 }
@@ -51,8 +51,9 @@ impl PlaneSetup {
 /// The difference between two configurations, apart from the framebuffer.
 enum SetupDifference {
     /// Only the source row differs.
-    ByPart,
-    ByPlace,
+    SourceRow,
+    /// Another position, size or source column differs.
+    Other,
 }
 
 /// The committed state of one CRTC.
@@ -77,8 +78,8 @@ impl CommittedState {
                 let wanted = PlaneSetup::of(config);
                 let alone = config.fence.is_none() && config.damage_clips.is_none();
                 match known.differs_from(&wanted) {
-                    Some(SetupDifference::ByPart) => PlaneUpdate::SourceRow,
-                    Some(SetupDifference::ByPlace) => PlaneUpdate::All,
+                    Some(SetupDifference::SourceRow) => PlaneUpdate::SourceRow,
+                    Some(SetupDifference::Other) => PlaneUpdate::All,
                     None if known.picture == wanted.picture && alone && !again => PlaneUpdate::Nothing,
                     None => PlaneUpdate::Framebuffer,
                 }
@@ -137,10 +138,10 @@ mod tests {
         PlaneState { handle: handle(1), config: None }
     }
 
-    fn told(state: &PlaneState<'static>) -> CommittedState {
-        let mut told = CommittedState::default();
-        told.record_commit(std::slice::from_ref(state), false);
-        told
+    fn committed(state: &PlaneState<'static>) -> CommittedState {
+        let mut committed = CommittedState::default();
+        committed.record_commit(std::slice::from_ref(state), false);
+        committed
     }
 
     #[test]
@@ -152,64 +153,64 @@ mod tests {
 
     #[test]
     fn flip_sets_the_framebuffer_but_not_the_position() {
-        let told = told(&shows(7, 0));
-        assert_eq!(told.needed_update(&shows(8, 0), false), PlaneUpdate::Framebuffer);
-        assert_eq!(told.needed_update(&shows(8, 3), false), PlaneUpdate::All);
-        assert_eq!(told.needed_update(&dark(), false), PlaneUpdate::All);
-        assert!(told.has_committed_vrr(false) && !told.has_committed_vrr(true));
+        let committed = committed(&shows(7, 0));
+        assert_eq!(committed.needed_update(&shows(8, 0), false), PlaneUpdate::Framebuffer);
+        assert_eq!(committed.needed_update(&shows(8, 3), false), PlaneUpdate::All);
+        assert_eq!(committed.needed_update(&dark(), false), PlaneUpdate::All);
+        assert!(committed.has_committed_vrr(false) && !committed.has_committed_vrr(true));
     }
 
     #[test]
     fn picture_at_another_row_sets_the_source_row() {
         let at = |top| PlaneState { handle: handle(1), config: Some(part(handle(7), top, (640, 480))) };
-        let told = told(&at(480));
-        assert_eq!(told.needed_update(&at(0), false), PlaneUpdate::SourceRow);
-        assert_eq!(told.needed_update(&at(480), true), PlaneUpdate::Framebuffer);
-        assert_eq!(told.needed_update(&shows(8, 0), false), PlaneUpdate::SourceRow);
-        assert_eq!(told.needed_update(&shows(7, 3), false), PlaneUpdate::All);
+        let committed = committed(&at(480));
+        assert_eq!(committed.needed_update(&at(0), false), PlaneUpdate::SourceRow);
+        assert_eq!(committed.needed_update(&at(480), true), PlaneUpdate::Framebuffer);
+        assert_eq!(committed.needed_update(&shows(8, 0), false), PlaneUpdate::SourceRow);
+        assert_eq!(committed.needed_update(&shows(7, 3), false), PlaneUpdate::All);
     }
 
     #[test]
     fn unchanged_cursor_sets_nothing_but_a_redrawn_buffer_does() {
-        let told = told(&shows(7, 0));
-        assert_eq!(told.needed_update(&shows(7, 0), false), PlaneUpdate::Nothing);
-        assert_eq!(told.needed_update(&shows(7, 0), true), PlaneUpdate::Framebuffer);
+        let committed = committed(&shows(7, 0));
+        assert_eq!(committed.needed_update(&shows(7, 0), false), PlaneUpdate::Nothing);
+        assert_eq!(committed.needed_update(&shows(7, 0), true), PlaneUpdate::Framebuffer);
     }
 
     #[test]
     fn fence_and_damage_are_set_again_for_the_same_framebuffer() {
-        let told = told(&shows(7, 0));
+        let committed = committed(&shows(7, 0));
         let mut damaged = shows(7, 0);
         damaged.config.as_mut().unwrap().damage_clips = Some(property::Value::Blob(3));
-        assert_eq!(told.needed_update(&damaged, false), PlaneUpdate::Framebuffer);
+        assert_eq!(committed.needed_update(&damaged, false), PlaneUpdate::Framebuffer);
         let file = std::fs::File::open("/dev/null").unwrap();
         let mut unfinished = shows(7, 0);
         unfinished.config.as_mut().unwrap().fence = Some(file.as_fd());
-        assert_eq!(told.needed_update(&unfinished, false), PlaneUpdate::Framebuffer);
+        assert_eq!(committed.needed_update(&unfinished, false), PlaneUpdate::Framebuffer);
     }
 
     #[test]
     fn disabled_plane_is_not_disabled_again_and_is_enabled_with_all_properties() {
-        let told = told(&dark());
-        assert_eq!(told.needed_update(&dark(), false), PlaneUpdate::Nothing);
-        assert_eq!(told.needed_update(&shows(7, 0), false), PlaneUpdate::All);
+        let committed = committed(&dark());
+        assert_eq!(committed.needed_update(&dark(), false), PlaneUpdate::Nothing);
+        assert_eq!(committed.needed_update(&shows(7, 0), false), PlaneUpdate::All);
     }
 
     #[test]
     fn planes_that_a_commit_left_out_are_still_known() {
-        let mut told = told(&shows(7, 0));
-        told.record_commit(&[PlaneState { handle: handle(2), config: None }], true);
-        assert_eq!(told.needed_update(&shows(8, 0), false), PlaneUpdate::Framebuffer);
-        assert!(told.has_committed_vrr(true));
+        let mut committed = committed(&shows(7, 0));
+        committed.record_commit(&[PlaneState { handle: handle(2), config: None }], true);
+        assert_eq!(committed.needed_update(&shows(8, 0), false), PlaneUpdate::Framebuffer);
+        assert!(committed.has_committed_vrr(true));
     }
 
     #[test]
     fn failed_commit_sets_all_properties_again() {
-        let mut known = told(&shows(7, 0));
+        let mut known = committed(&shows(7, 0));
         known.forget();
         assert_eq!(known.needed_update(&shows(7, 0), false), PlaneUpdate::All);
         assert!(!known.has_committed_vrr(false));
-        let mut cleared = told(&shows(7, 0));
+        let mut cleared = committed(&shows(7, 0));
         cleared.forget_plane(handle(1));
         assert_eq!(cleared.needed_update(&dark(), false), PlaneUpdate::All);
         assert!(cleared.has_committed_vrr(false), "the CRTC is lit as before");

@@ -16,7 +16,7 @@ pub(super) struct Crtc {
     primary: PlaneInfo,
     /// Keeps other outputs from claiming the primary plane.
     _claim: Option<PlaneClaim>,
-    way: CrtcApi,
+    api: CrtcApi,
 }
 
 enum CrtcApi {
@@ -27,13 +27,13 @@ enum CrtcApi {
 impl Crtc {
     pub fn of_atomic(device: DrmDeviceFd, atomic: AtomicCrtc, primary: (PlaneInfo, PlaneClaim)) -> Self {
         let (info, claim) = primary;
-        let way = CrtcApi::Atomic(Box::new(atomic));
-        Crtc { device, primary: info, _claim: Some(claim), way }
+        let api = CrtcApi::Atomic(Box::new(atomic));
+        Crtc { device, primary: info, _claim: Some(claim), api }
     }
 
     pub fn of_legacy(surface: DrmSurface) -> Self {
         let (device, primary) = (surface.device_fd().clone(), surface.plane_info().clone());
-        Crtc { device, primary, _claim: None, way: CrtcApi::Legacy(Box::new(surface)) }
+        Crtc { device, primary, _claim: None, api: CrtcApi::Legacy(Box::new(surface)) }
     }
 
     pub fn device(&self) -> &DrmDeviceFd {
@@ -51,14 +51,14 @@ impl Crtc {
 
     /// The atomic state; `None` on a legacy driver.
     pub fn atomic(&self) -> Option<&AtomicCrtc> {
-        match &self.way {
+        match &self.api {
             CrtcApi::Atomic(atomic) => Some(atomic),
             CrtcApi::Legacy(_) => None,
         }
     }
 
     pub fn atomic_mut(&mut self) -> Option<&mut AtomicCrtc> {
-        match &mut self.way {
+        match &mut self.api {
             CrtcApi::Atomic(atomic) => Some(atomic),
             CrtcApi::Legacy(_) => None,
         }
@@ -76,7 +76,7 @@ impl Crtc {
         extra: Option<CrtcProperty>,
         commit: CommitKind,
     ) -> Result<(), SubmitError> {
-        match &mut self.way {
+        match &mut self.api {
             CrtcApi::Atomic(atomic) => {
                 atomic.commit(planes, extra, commit).map_err(|error| of_kernel(&error, &of_commit(&error, commit)))
             }
@@ -95,7 +95,7 @@ impl Crtc {
 
     /// Sets the mode of the next modeset.
     pub fn set_mode(&mut self, mode: DrmMode) -> Result<(), SubmitError> {
-        match &mut self.way {
+        match &mut self.api {
             CrtcApi::Atomic(atomic) => atomic.set_mode(mode).map_err(|error| of_kernel(&error, &error)),
             CrtcApi::Legacy(surface) => surface.use_mode(mode).map_err(|error| of_smithay(&error)),
         }
@@ -103,7 +103,7 @@ impl Crtc {
 
     /// Switches the CRTC and all its planes off.
     pub fn clear(&mut self) -> Result<(), SubmitError> {
-        match &mut self.way {
+        match &mut self.api {
             CrtcApi::Atomic(atomic) => atomic.clear().map_err(|error| of_kernel(&error, &error)),
             CrtcApi::Legacy(surface) => surface.clear().map_err(|error| of_smithay(&error)),
         }
@@ -111,7 +111,7 @@ impl Crtc {
 
     /// Switches one plane off.
     pub fn clear_plane(&mut self, plane: plane::Handle) {
-        if let CrtcApi::Atomic(atomic) = &mut self.way
+        if let CrtcApi::Atomic(atomic) = &mut self.api
             && let Err(error) = atomic.clear_plane(plane)
         {
             tracing::debug!(%error, "a plane cannot be switched off");
@@ -120,7 +120,7 @@ impl Crtc {
 
     /// Another session had the device, so the CRTC's state is unknown.
     pub fn reset(&mut self) {
-        match &mut self.way {
+        match &mut self.api {
             CrtcApi::Atomic(atomic) => atomic.reset(),
             CrtcApi::Legacy(surface) => {
                 if let Err(error) = surface.reset_state() {

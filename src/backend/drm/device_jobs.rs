@@ -54,8 +54,8 @@ pub(super) struct WorkerReports {
 }
 
 impl WorkerReports {
-    pub fn new(found: QueueSender<WorkerResult>, heard: Ping) -> Self {
-        WorkerReports { found, wakeup: heard }
+    pub fn new(found: QueueSender<WorkerResult>, wakeup: Ping) -> Self {
+        WorkerReports { found, wakeup }
     }
 
     pub fn send(&self, finding: WorkerResult) {
@@ -71,7 +71,7 @@ pub(super) type ModeChooser = Box<dyn Fn(&str, Option<&EdidIdentity>) -> Configu
 pub(super) struct ScanRequest {
     pub wish: ModeChooser,
     /// The renderer for the outputs' buffers.
-    pub drawer: Box<dyn ScanoutRenderer>,
+    pub renderer: Box<dyn ScanoutRenderer>,
 }
 
 /// A monitor that is driven, or was until just now.
@@ -129,7 +129,7 @@ impl WorkerState {
     /// Another session takes the device.
     pub fn pause(&mut self) {
         // The presenters were paused already, but an earlier `resume` may have been queued behind that.
-        self.outputs.iter().for_each(|driven| driven.presenter.send(PresenterCommand::Pause));
+        self.outputs.iter().for_each(|output| output.presenter.send(PresenterCommand::Pause));
         self.device.iter_mut().for_each(DrmDevice::pause);
     }
 
@@ -139,14 +139,14 @@ impl WorkerState {
             tracing::error!(%error, "a display device cannot be used again");
         }
         self.resolve_crtc_conflicts();
-        self.outputs.iter().for_each(|driven| driven.presenter.send(PresenterCommand::Resume));
+        self.outputs.iter().for_each(|output| output.presenter.send(PresenterCommand::Resume));
     }
 
     /// Another session may have driven our monitors with other CRTCs. Each presenter makes its own modeset, and
     /// none of them could go first, so all outputs are switched off before.
     fn resolve_crtc_conflicts(&mut self) {
         let Some(device) = self.device.as_ref().filter(|device| device.is_atomic()) else { return };
-        let ours: Vec<_> = self.outputs.iter().map(|driven| (driven.connector, driven.crtc)).collect();
+        let ours: Vec<_> = self.outputs.iter().map(|output| (output.connector, output.crtc)).collect();
         if !connectors::have_crtc_conflict(&connectors::routes(device), &ours) {
             return;
         }
@@ -161,7 +161,7 @@ impl WorkerState {
     pub fn scan(&mut self, jobs: &WorkerHandle, reports: &WorkerReports) {
         // While another session has the device the request stays queued for the scan after its return.
         let Some(device) = self.device.as_ref().filter(|device| device.is_active()) else { return };
-        let Some(ScanRequest { wish, mut drawer }) = std::iter::from_fn(|| self.scans.take()).last() else { return };
+        let Some(ScanRequest { wish, mut renderer }) = std::iter::from_fn(|| self.scans.take()).last() else { return };
         let mut monitors = match connectors::connected_monitors(device, true) {
             Ok(monitors) => monitors,
             Err(error) => return reports.send(WorkerResult::ScanFailed(error)),
@@ -170,23 +170,23 @@ impl WorkerState {
         // CRTC from them.
         monitors.sort_by_key(|monitor| monitor.connector.current_encoder().is_none());
         // An output whose presenter has panicked is set up again.
-        let is_there = |driven: &ActiveOutput| {
-            !driven.thread.is_finished() && monitors.iter().any(|known| known.connector.handle() == driven.connector)
+        let is_there = |output: &ActiveOutput| {
+            !output.thread.is_finished() && monitors.iter().any(|known| known.connector.handle() == output.connector)
         };
         let (stay, gone): (Vec<_>, Vec<_>) = self.outputs.drain(..).partition(is_there);
         self.outputs = stay;
-        for driven in gone {
-            let connector = driven.connector;
-            self.leave(driven);
+        for output in gone {
+            let connector = output.connector;
+            self.leave(output);
             reports.send(WorkerResult::Unplugged(connector));
         }
         for monitor in &monitors {
             let connector = monitor.connector.handle();
-            if self.outputs.iter().any(|driven| driven.connector == connector) {
+            if self.outputs.iter().any(|output| output.connector == connector) {
                 reports.send(WorkerResult::Modes(connector, monitor.connector.modes().to_vec()));
                 continue;
             }
-            reports.send(match self.set_up_output(monitor, &wish, drawer.as_mut(), jobs, reports) {
+            reports.send(match self.set_up_output(monitor, &wish, renderer.as_mut(), jobs, reports) {
                 Ok(plugged) => WorkerResult::Plugged(Box::new(plugged)),
                 Err(error) => WorkerResult::Unusable(monitor.name.clone(), error),
             });
@@ -196,23 +196,23 @@ impl WorkerState {
 
     /// Ends the presenters of all outputs.
     pub fn forget_outputs(&mut self, reports: &WorkerReports) {
-        for driven in std::mem::take(&mut self.outputs) {
+        for output in std::mem::take(&mut self.outputs) {
             // The message that it was plugged in may still be unread, so always send this one after it.
-            reports.send(WorkerResult::Unplugged(driven.connector));
-            self.leave(driven);
+            reports.send(WorkerResult::Unplugged(output.connector));
+            self.leave(output);
         }
     }
 
-    fn leave(&mut self, driven: ActiveOutput) {
-        driven.presenter.send(PresenterCommand::Unplug);
-        self.outputs.iter().for_each(|other| other.presenter.send(PresenterCommand::RemovePeer(driven.crtc)));
-        self.leaving.push(driven);
+    fn leave(&mut self, output: ActiveOutput) {
+        output.presenter.send(PresenterCommand::Unplug);
+        self.outputs.iter().for_each(|other| other.presenter.send(PresenterCommand::RemovePeer(output.crtc)));
+        self.leaving.push(output);
     }
 
     /// Waits for the presenters that are about to end, which frees their CRTCs and planes.
     fn join_leaving(&mut self) {
-        for driven in self.leaving.drain(..) {
-            if driven.thread.join().is_err() {
+        for output in self.leaving.drain(..) {
+            if output.thread.join().is_err() {
                 tracing::error!("a presenter has panicked");
             }
         }
@@ -222,13 +222,13 @@ impl WorkerState {
         &mut self,
         monitor: &ConnectedMonitor,
         wish: &ModeChooser,
-        drawer: &mut dyn ScanoutRenderer,
+        renderer: &mut dyn ScanoutRenderer,
         jobs: &WorkerHandle,
         reports: &WorkerReports,
     ) -> Result<(PipeProperties, ScanoutBuffers, PipeChannels), DrmError> {
         self.join_leaving();
         let Some(device) = &mut self.device else { return Err(gone()) };
-        let taken: Vec<crtc::Handle> = self.outputs.iter().map(|driven| driven.crtc).collect();
+        let taken: Vec<crtc::Handle> = self.outputs.iter().map(|output| output.crtc).collect();
         let name = monitor.name.clone();
         let edid = edid::read(device, monitor.connector.handle());
         let identity = edid.as_deref().and_then(edid::identify);
@@ -245,7 +245,7 @@ impl WorkerState {
         }
         let ClaimedCrtc { mut crtc, overlays, cursor } = claim_crtc(device, handle, monitor.connector.handle(), mode)?;
         let size = (mode_of(mode).width, mode_of(mode).height);
-        let scanout = ScanoutAllocator::find(&mut crtc, size, &name, drawer, jobs)?;
+        let scanout = ScanoutAllocator::find(&mut crtc, size, &name, renderer, jobs)?;
         let rates = VariableRates::of(edid.as_deref(), crtc.atomic());
         let range =
             rates.range(&name, mode_of(mode), wish.slowest).filter(|_| enable_vrr(&mut crtc, &scanout, size, &name));
@@ -254,7 +254,7 @@ impl WorkerState {
         let cursor = cursor.and_then(|claim| cursor_images(crtc.device(), claim, cursor_size));
         let gamma = Gamma::new(&crtc);
         let client = ClientPlanes::new(crtc.primary(), overlays);
-        let facts = PipeProperties {
+        let properties = PipeProperties {
             name: name.clone(),
             connector: monitor.connector.handle(),
             millimetres: monitor.connector.size().filter(|size| size.0 > 0 && size.1 > 0),
@@ -274,7 +274,7 @@ impl WorkerState {
         let flipper = Flipper::new(FlipperParts {
             name,
             clock: FlipClock::new(mode_of(mode).interval(), counts_vblanks, MonotonicClock.now()),
-            has_beam: facts.has_beam,
+            has_beam: properties.has_beam,
             takes_fences: fence::taken_by(&crtc),
             crtc,
             mode,
@@ -282,8 +282,8 @@ impl WorkerState {
             cursor,
             gamma,
         });
-        let ends = self.start_presenter(flipper, (facts.connector, handle), jobs, reports)?;
-        Ok((facts, scanout, ends))
+        let channels = self.start_presenter(flipper, (properties.connector, handle), jobs, reports)?;
+        Ok((properties, scanout, channels))
     }
 
     /// Starts a presenter for a CRTC, and introduces it and the other presenters to each other.
@@ -297,22 +297,22 @@ impl WorkerState {
         let device = self.device.as_ref().ok_or_else(gone)?;
         let monotonic = device.get_driver_capability(DriverCapability::MonotonicTimestamp);
         let failed = |error| DrmError::Device { what: "the presenter's queue cannot be created", error };
-        let (answers, news) = queue().map_err(failed)?;
-        let surroundings = PresenterChannels {
+        let (answers, messages) = queue().map_err(failed)?;
+        let presenter_channels = PresenterChannels {
             device: device.device_fd().clone(),
             crtc,
             monotonic: monotonic.is_ok_and(|value| value == 1),
             messages: answers.clone(),
             wakeup: reports.wakeup.clone(),
         };
-        let (presenter, thread) = presenter::start(flipper, surroundings)?;
+        let (presenter, thread) = presenter::start(flipper, presenter_channels)?;
         for other in &self.outputs {
             // Send this before its first commit, so that every presenter can forward its first event.
             other.presenter.send(PresenterCommand::AddPeer(crtc, presenter.clone()));
             presenter.send(PresenterCommand::AddPeer(other.crtc, other.presenter.clone()));
         }
         self.outputs.push(ActiveOutput { connector, crtc, presenter: presenter.clone(), thread });
-        Ok(PipeChannels { presenter, messages: news, answers, wakeup: reports.wakeup.clone(), jobs: jobs.clone() })
+        Ok(PipeChannels { presenter, messages, answers, wakeup: reports.wakeup.clone(), jobs: jobs.clone() })
     }
 }
 

@@ -68,9 +68,9 @@ pub struct FlipClock {
 }
 
 impl FlipClock {
-    /// `believed`: the driver claims to count vblanks.
-    pub fn new(interval: Span, believed: bool, now: Instant) -> Self {
-        FlipClock { interval, anchor: now, trusted: believed, implausible: 0, last: None, counted: 0 }
+    /// `trusted`: the driver claims to count vblanks.
+    pub fn new(interval: Span, trusted: bool, now: Instant) -> Self {
+        FlipClock { interval, anchor: now, trusted, implausible: 0, last: None, counted: 0 }
     }
 
     /// Whether the driver's timestamps are used.
@@ -86,8 +86,8 @@ impl FlipClock {
     /// Returns when the frame of the commit `asked` reaches light, from its flip event, received at `now`.
     pub fn flipped(&mut self, event: FlipEvent, asked: FlipCommit, now: Instant) -> FlipLight {
         if self.trusted && !asked.modeset {
-            let strange = self.is_implausible(event, asked.at, now);
-            self.implausible = (self.implausible << 1 | u32::from(strange)) & ((1 << MEMORY) - 1);
+            let implausible = self.is_implausible(event, asked.at, now);
+            self.implausible = (self.implausible << 1 | u32::from(implausible)) & ((1 << MEMORY) - 1);
             self.trusted = self.implausible.count_ones() < TOLERATED;
         }
         if !self.trusted {

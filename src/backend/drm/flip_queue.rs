@@ -74,9 +74,9 @@ impl<T> FlipQueue<T> {
         self.waiting.front()
     }
 
-    /// Takes the next frame if its refresh was `patience` ago or more: the fence that it waits for will not signal.
-    pub fn take_overdue(&mut self, patience: Span, now: Instant) -> Option<WaitingFlip<T>> {
-        let is_overdue = self.next().is_some_and(|next| now >= next.present + patience);
+    /// Takes the next frame if its refresh was `max_wait` ago or more: the fence that it waits for will not signal.
+    pub fn take_overdue(&mut self, max_wait: Span, now: Instant) -> Option<WaitingFlip<T>> {
+        let is_overdue = self.next().is_some_and(|next| now >= next.present + max_wait);
         if is_overdue { self.waiting.pop_front() } else { None }
     }
 
@@ -183,13 +183,13 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_not_finished_stays_until_patience_ends() {
-        let (mut queue, patience) = (queue(&[20, 30]), Span::from_millis(100));
+        let (mut queue, max_wait) = (queue(&[20, 30]), Span::from_millis(100));
         for millis in [10, 20, 119] {
-            assert!(queue.take_overdue(patience, at(millis)).is_none());
+            assert!(queue.take_overdue(max_wait, at(millis)).is_none());
             assert_eq!(queue.len(), 2, "looking at it does not take it away");
         }
-        assert_eq!(queue.take_overdue(patience, at(120)).unwrap().frame, FrameId(0));
-        assert!(queue.take_overdue(patience, at(120)).is_none(), "the next one has its own time");
+        assert_eq!(queue.take_overdue(max_wait, at(120)).unwrap().frame, FrameId(0));
+        assert!(queue.take_overdue(max_wait, at(120)).is_none(), "the next one has its own time");
     }
 
     #[test]

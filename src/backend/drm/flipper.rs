@@ -161,19 +161,19 @@ impl Flipper {
 
     /// Takes a frame. A frame for the next refresh is committed at once unless other frames come before it.
     pub fn submit(&mut self, frame: WaitingFlip<FlipContent>, clock: &impl Clock) {
-        let shot = &frame.content;
+        let content = &frame.content;
         if !self.is_on {
             return self.refuse(frame.frame, SubmitError::Off, frame.content);
         }
-        if shot.mode != self.mode_revision {
+        if content.mode != self.mode_revision {
             return self.report_lost(frame.frame, LossReason::ModeChange, frame.content);
         }
         let timing = self.timing();
-        if let Some(unfinished) = &shot.fence {
+        if let Some(unfinished) = &content.fence {
             hint_deadline(unfinished.as_fd(), frame.present - timing.lead);
         }
-        let waits = shot.ahead && !self.modeset && timing.is_early(frame.present, clock.now());
-        let unfinished = shot.fence.as_ref().is_some_and(|fence| self.waits_for(fence));
+        let waits = content.ahead && !self.modeset && timing.is_early(frame.present, clock.now());
+        let unfinished = content.fence.as_ref().is_some_and(|fence| self.waits_for(fence));
         if self.in_flight.is_some() || !self.queue.is_empty() || waits || unfinished || !self.is_ours {
             return self.queue.push(frame);
         }
@@ -181,33 +181,34 @@ impl Flipper {
     }
 
     fn commit_frame(&mut self, frame: WaitingFlip<FlipContent>, due: Option<Instant>, clock: &impl Clock) {
-        let WaitingFlip { frame, content: shot, .. } = frame;
+        let WaitingFlip { frame, content, .. } = frame;
         // The primary plane has no picture after a mode switch, and a client's buffer after direct scanout: set
         // ours again.
         let bare = self.modeset || self.held.last().is_some_and(|held| held.direct().is_some());
         let front = self.front.as_ref().filter(|_| bare);
-        let own = shot.picture.as_ref().or(front).filter(|_| shot.planes.direct().is_none()).cloned();
+        let own = content.picture.as_ref().or(front).filter(|_| content.planes.direct().is_none()).cloned();
         if bare {
             self.clips.forget();
         }
         let mode = mode_of(self.mode);
         let size = (mode.width, mode.height);
-        let clips = own.as_ref().filter(|_| !bare).and_then(|_| self.clips.of(self.crtc.device(), &shot.copied, size));
+        let clips =
+            own.as_ref().filter(|_| !bare).and_then(|_| self.clips.of(self.crtc.device(), &content.copied, size));
         // The fence is that of a new picture; a picture that was already on screen is finished.
-        let fence = shot.fence.as_ref().filter(|_| shot.picture.is_some() && self.takes_fences).map(AsFd::as_fd);
+        let fence = content.fence.as_ref().filter(|_| content.picture.is_some() && self.takes_fences).map(AsFd::as_fd);
         let primary = own.as_ref().map(|picture| PlaneConfig {
             fence,
             damage_clips: clips.as_ref().map(blob),
             ..picture.plane_config(size)
         });
         let asked = FlipCommit { at: clock.now(), modeset: self.modeset };
-        if let Err(error) = self.commit(primary, shot.cursor.as_ref(), &shot.planes) {
-            return self.refuse(frame, error, shot);
+        if let Err(error) = self.commit(primary, content.cursor.as_ref(), &content.planes) {
+            return self.refuse(frame, error, content);
         }
         if own.is_some() {
             self.clips.forget();
         }
-        let FlipContent { picture, cursor, planes, .. } = shot;
+        let FlipContent { picture, cursor, planes, .. } = content;
         self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
         self.in_flight = Some(FlipInFlight { frame, asked, due, light: None, picture, planes });
         self.messages.push_back(PipeMessage::Committed(frame));
@@ -219,10 +220,10 @@ impl Flipper {
             return;
         }
         let Some(flight) = &mut self.in_flight else { return };
-        let believed = self.clock.is_trusted();
+        let was_trusted = self.clock.is_trusted();
         let light = self.clock.flipped(event, flight.asked, clock.now());
         flight.light = Some(light);
-        if believed && !self.clock.is_trusted() {
+        if was_trusted && !self.clock.is_trusted() {
             tracing::warn!(output = self.name, "the driver's timestamps make no sense: software vsync from now on");
             self.messages.push_back(PipeMessage::TimestampsUntrusted);
         }
@@ -270,8 +271,8 @@ impl Flipper {
     }
 
     fn finish_flip(&mut self, now: Instant) {
-        let believed = self.clock.is_trusted();
-        let is_due = |flight: &mut FlipInFlight| flight.light.is_some_and(|light| believed || light.time <= now);
+        let was_trusted = self.clock.is_trusted();
+        let is_due = |flight: &mut FlipInFlight| flight.light.is_some_and(|light| was_trusted || light.time <= now);
         let Some(FlipInFlight { frame, due, light: Some(light), picture, planes, .. }) = self.in_flight.take_if(is_due)
         else {
             return;
@@ -290,7 +291,7 @@ impl Flipper {
 
     /// Sets the cursor of all waiting frames.
     pub fn set_waiting_cursor(&mut self, cursor: Option<&CursorPlane>) {
-        self.queue.contents_mut().for_each(|shot| shot.cursor = cursor.cloned());
+        self.queue.contents_mut().for_each(|content| content.cursor = cursor.cloned());
     }
 
     /// Withdraws the waiting frames from `from` on.
@@ -301,13 +302,13 @@ impl Flipper {
     }
 
     /// Reports a frame as lost.
-    fn report_lost(&mut self, frame: FrameId, reason: LossReason, shot: FlipContent) {
-        self.release_content(shot);
+    fn report_lost(&mut self, frame: FrameId, reason: LossReason, content: FlipContent) {
+        self.release_content(content);
         self.messages.push_back(PipeMessage::Lost { frame, reason });
     }
 
-    fn refuse(&mut self, frame: FrameId, error: SubmitError, shot: FlipContent) {
-        self.release_content(shot);
+    fn refuse(&mut self, frame: FrameId, error: SubmitError, content: FlipContent) {
+        self.release_content(content);
         self.messages.push_back(PipeMessage::Refused { frame, error });
     }
 

@@ -60,12 +60,12 @@ impl GbmBufferAllocator {
     pub fn find(
         crtc: &mut Crtc,
         size: (i32, i32),
-        drawer: &mut dyn ScanoutRenderer,
+        renderer: &mut dyn ScanoutRenderer,
         jobs: &WorkerHandle,
     ) -> Result<Option<(Self, GbmScanoutBuffer)>, String> {
         let device = crtc.device().clone();
         let number = rustix::fs::fstat(&device).map_err(|error| error.to_string())?.st_rdev;
-        let drawn = drawer.formats(number);
+        let drawn = renderer.formats(number);
         if drawn.is_empty() {
             return Ok(None);
         }
@@ -75,11 +75,12 @@ impl GbmBufferAllocator {
         let allocator = GbmAllocator::new(gbm, usage);
         let mut reason = "the primary plane shows no format that can be rendered".to_owned();
         for layout in layouts(&shown, &drawn) {
-            let mut foundry = GbmBufferAllocator { device: device.clone(), allocator: allocator.clone(), layout, size };
-            match foundry.allocate_tested(crtc, drawer, jobs) {
-                Ok(first) => return Ok(Some((foundry, first))),
+            let mut candidate =
+                GbmBufferAllocator { device: device.clone(), allocator: allocator.clone(), layout, size };
+            match candidate.allocate_tested(crtc, renderer, jobs) {
+                Ok(first) => return Ok(Some((candidate, first))),
                 Err(error) => {
-                    tracing::debug!(layout = %foundry.layout, error, "buffers of this layout cannot be scanned out");
+                    tracing::debug!(layout = %candidate.layout, error, "buffers of this layout cannot be scanned out");
                     reason = error;
                 }
             }
@@ -91,16 +92,16 @@ impl GbmBufferAllocator {
     fn allocate_tested(
         &mut self,
         crtc: &mut Crtc,
-        drawer: &mut dyn ScanoutRenderer,
+        renderer: &mut dyn ScanoutRenderer,
         jobs: &WorkerHandle,
     ) -> Result<GbmScanoutBuffer, String> {
-        let cast = self.allocate(jobs)?;
-        drawer.try_draw(&cast.memory)?;
-        let config = cast.picture.plane_config(self.size);
+        let buffer = self.allocate(jobs)?;
+        renderer.try_draw(&buffer.memory)?;
+        let config = buffer.picture.plane_config(self.size);
         let plane = PlaneState { handle: crtc.primary().handle, config: Some(config) };
         crtc.commit(&[plane], None, CommitKind::TestLight)
             .map_err(|error| format!("the driver refuses it: {error}"))?;
-        Ok(cast)
+        Ok(buffer)
     }
 
     /// The same kind of buffers in another size.
@@ -131,18 +132,18 @@ impl GbmBufferAllocator {
         first: Option<GbmScanoutBuffer>,
         jobs: &WorkerHandle,
     ) -> Result<(Self, Vec<GbmScanoutBuffer>), String> {
-        let mut casts: Vec<GbmScanoutBuffer> = first.into_iter().collect();
-        while casts.len() < FEWEST {
+        let mut buffers: Vec<GbmScanoutBuffer> = first.into_iter().collect();
+        while buffers.len() < FEWEST {
             match self.allocate(jobs) {
-                Ok(cast) => casts.push(cast),
-                Err(error) if casts.is_empty() => return Err(error),
+                Ok(buffer) => buffers.push(buffer),
+                Err(error) if buffers.is_empty() => return Err(error),
                 Err(error) => {
                     tracing::warn!(error, "fewer buffers than needed: frames may be late");
                     break;
                 }
             }
         }
-        Ok((self, casts))
+        Ok((self, buffers))
     }
 }
 

@@ -126,7 +126,7 @@ impl Display for DrmOutput {
     }
 
     fn snapshot(&self, with_cursor: bool) -> Option<ScreenSnapshot> {
-        self.pipe.borrow().shot(with_cursor)
+        self.pipe.borrow().snapshot(with_cursor)
     }
 
     fn poll_event(&mut self) -> Option<DisplayEvent> {

@@ -96,11 +96,11 @@ pub(super) struct Pipe {
 
 impl Pipe {
     /// An output that shows no frame of ours yet.
-    pub fn new(facts: PipeProperties, scanout: ScanoutBuffers, ends: PipeChannels) -> Self {
+    pub fn new(properties: PipeProperties, scanout: ScanoutBuffers, channels: PipeChannels) -> Self {
         Pipe {
-            timestamps_trusted: facts.counts_vblanks,
-            properties: facts,
-            channels: ends,
+            timestamps_trusted: properties.counts_vblanks,
+            properties,
+            channels,
             scanout,
             is_growing: false,
             mode_revision: Revision::default(),
@@ -167,13 +167,13 @@ impl Pipe {
         }
         self.is_growing = true;
         let size = (self.mode().width, self.mode().height);
-        let recipe = self.scanout.allocator(&self.properties.device, size);
-        let (answers, heard, jobs) =
+        let allocator = self.scanout.allocator(&self.properties.device, size);
+        let (answers, wakeup, jobs) =
             (self.channels.answers.clone(), self.channels.wakeup.clone(), self.channels.jobs.clone());
         let revision = self.mode_revision;
         self.channels.jobs.queue_job(move || {
-            answers.send_quietly(PipeMessage::Buffer(revision, recipe.allocate(&jobs)));
-            heard.ping();
+            answers.send_quietly(PipeMessage::Buffer(revision, allocator.allocate(&jobs)));
+            wakeup.ping();
         });
     }
 
@@ -206,7 +206,7 @@ impl Pipe {
     }
 
     fn import(&self, memory: &Arc<DeviceMemory>) {
-        let (answers, heard, jobs) =
+        let (answers, wakeup, jobs) =
             (self.channels.answers.clone(), self.channels.wakeup.clone(), self.channels.jobs.clone());
         let (device, memory) = (self.properties.device.clone(), memory.clone());
         self.channels.jobs.queue_job(move || {
@@ -214,7 +214,7 @@ impl Pipe {
                 .inspect_err(|error| tracing::debug!(%error, "a client's buffer cannot be imported for planes"));
             let frame = frame.ok().map(|framebuffer| Arc::new(ClientFrame::new(&device, framebuffer, &jobs)));
             answers.send_quietly(PipeMessage::Imported(Arc::downgrade(&memory), frame));
-            heard.ping();
+            wakeup.ping();
         });
     }
 
@@ -320,7 +320,7 @@ impl Pipe {
     }
 
     /// A snapshot of the screen, to be read on another thread. The first read copies all of it there.
-    pub fn shot(&self, with_cursor: bool) -> Option<ScreenSnapshot> {
+    pub fn snapshot(&self, with_cursor: bool) -> Option<ScreenSnapshot> {
         let ScreenContent { picture, planes, cursor } = self.mirror.shown()?;
         let (picture, planes) = (picture.clone(), planes.clone());
         let cursor = cursor.clone().filter(|_| with_cursor);
@@ -336,16 +336,16 @@ impl Pipe {
 
 /// Composes the picture, the overlays and the cursor into one copy.
 fn copy(picture: Option<ScanoutPicture>, planes: &PlaneContents, cursor: Option<&CursorPlane>) -> Option<PixelBuffer> {
-    let mut shot = match &planes.direct {
+    let mut copied = match &planes.direct {
         Some(content) => readback::whole(content)?,
         None => picture?.read()?,
     };
     for content in &planes.overlays {
-        readback::put(content, &mut shot)?;
+        readback::put(content, &mut copied)?;
     }
     if let Some(cursor) = cursor {
-        let whole = PixelRect { x: 0, y: 0, width: shot.width, height: shot.height };
-        overlay::put_cursor(cursor, whole, &mut shot.pixels);
+        let whole = PixelRect { x: 0, y: 0, width: copied.width, height: copied.height };
+        overlay::put_cursor(cursor, whole, &mut copied.pixels);
     }
-    Some(shot)
+    Some(copied)
 }

@@ -44,27 +44,20 @@ pub(super) struct PresenterChannels {
 /// Starts the thread of a presenter for `flipper`. It ends when the output is unplugged.
 pub(super) fn start(
     flipper: Flipper,
-    surroundings: PresenterChannels,
+    channels: PresenterChannels,
 ) -> Result<(QueueSender<PresenterCommand>, JoinHandle<()>), DrmError> {
     let failed = |error| DrmError::Device { what: "the presenter cannot be started", error };
     let (mailbox, inbox) = queue().map_err(failed)?;
     let thread = std::thread::Builder::new().name("presenter".to_owned());
     let run = move || {
-        let (news, heard) = (surroundings.messages.clone(), surroundings.wakeup.clone());
-        let (peers, strangers) = (Vec::new(), Vec::new());
-        let presenter = Presenter {
-            flipper,
-            surroundings,
-            inbox,
-            peers,
-            unclaimed_events: strangers,
-            device_is_readable: true,
-            ended: false,
-        };
+        let (messages, wakeup) = (channels.messages.clone(), channels.wakeup.clone());
+        let (peers, unclaimed_events) = (Vec::new(), Vec::new());
+        let presenter =
+            Presenter { flipper, channels, inbox, peers, unclaimed_events, device_is_readable: true, ended: false };
         if catch_unwind(AssertUnwindSafe(|| presenter.run())).is_err() {
             // Without this message the output would freeze for ever, since its commands are not read any more.
-            news.send_quietly(PipeMessage::PresenterDied);
-            heard.ping();
+            messages.send_quietly(PipeMessage::PresenterDied);
+            wakeup.ping();
         }
     };
     Ok((mailbox, thread.spawn(run).map_err(failed)?))
@@ -72,7 +65,7 @@ pub(super) fn start(
 
 struct Presenter {
     flipper: Flipper,
-    surroundings: PresenterChannels,
+    channels: PresenterChannels,
     inbox: QueueReceiver<PresenterCommand>,
     /// The presenters of the device's other CRTCs.
     peers: Vec<(crtc::Handle, QueueSender<PresenterCommand>)>,
@@ -108,23 +101,24 @@ impl Presenter {
         let inbox = self.inbox.as_fd();
         // `poll` takes a fixed array: where there is nothing to wait for, the inbox is listed again.
         let awaits = self.device_is_readable && self.flipper.awaits_event();
-        let device = if awaits { self.surroundings.device.as_fd() } else { inbox };
+        let device = if awaits { self.channels.device.as_fd() } else { inbox };
         let fence = self.flipper.awaits_fence().unwrap_or(inbox);
         let mut watched = [inbox, device, fence].map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
         if poll(&mut watched, timeout.as_ref()).is_err() {
             return false;
         }
-        let told = watched[1].revents();
+        let device_events = watched[1].revents();
         if !watched[0].revents().is_empty() {
             self.inbox.clear_wakeup();
         }
-        let gone = told.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) && !told.contains(PollFlags::IN);
+        let gone = device_events.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+            && !device_events.contains(PollFlags::IN);
         if awaits && gone {
             // A broken descriptor would wake us for ever.
             tracing::warn!("a display device sends no events any more");
             self.device_is_readable = false;
         }
-        awaits && told.contains(PollFlags::IN)
+        awaits && device_events.contains(PollFlags::IN)
     }
 
     /// Executes the queued commands.
@@ -185,7 +179,7 @@ impl Presenter {
     }
 
     fn read(&mut self, clock: &impl Clock) {
-        let events = match self.surroundings.device.receive_events() {
+        let events = match self.channels.device.receive_events() {
             Ok(events) => events,
             // Another presenter has read the events.
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
@@ -194,27 +188,27 @@ impl Presenter {
         for event in events {
             let Event::PageFlip(flip) = event else { continue };
             // A driver without `CLOCK_MONOTONIC` is older than ten years; a zero time makes its events implausible.
-            let time = if self.surroundings.monotonic { Instant::from_epoch(flip.duration) } else { Instant::ZERO };
-            let told = FlipEvent { time, sequence: flip.frame };
-            if flip.crtc == self.surroundings.crtc {
-                self.flipper.flipped(told, clock);
+            let time = if self.channels.monotonic { Instant::from_epoch(flip.duration) } else { Instant::ZERO };
+            let flip_event = FlipEvent { time, sequence: flip.frame };
+            if flip.crtc == self.channels.crtc {
+                self.flipper.flipped(flip_event, clock);
             } else if let Some((_, mailbox)) = self.peers.iter().find(|(known, _)| *known == flip.crtc) {
-                mailbox.send(PresenterCommand::Flipped(told));
+                mailbox.send(PresenterCommand::Flipped(flip_event));
             } else {
-                self.unclaimed_events.push((flip.crtc, told));
+                self.unclaimed_events.push((flip.crtc, flip_event));
             }
         }
     }
 
-    /// Sends the news to the main thread.
+    /// Sends the pending messages to the main thread.
     fn send_messages(&mut self) {
         let mut loud = false;
-        for news in self.flipper.messages.drain(..) {
-            loud |= !news.needs_no_wakeup();
-            self.surroundings.messages.send_quietly(news);
+        for message in self.flipper.messages.drain(..) {
+            loud |= !message.needs_no_wakeup();
+            self.channels.messages.send_quietly(message);
         }
         if loud {
-            self.surroundings.wakeup.ping();
+            self.channels.wakeup.ping();
         }
     }
 }

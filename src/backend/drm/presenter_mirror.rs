@@ -1,8 +1,8 @@
 //! The main thread's copy of a presenter's state: power, outstanding frames, and the content on screen. Pure; updated
-//! by the commands that are sent and by the news that come back.
+//! by the commands that are sent and by the messages that come back.
 //!
 //! Each frame is reported once. When an output is switched off or changes its mode, its outstanding frames count as
-//! lost at once, and later news about them are ignored.
+//! lost at once, and later messages about them are ignored.
 
 use std::collections::VecDeque;
 

@@ -49,27 +49,27 @@ mod tests {
 
     #[test]
     fn a_frame_or_two_that_are_refused_delay_nothing() {
-        let mut patience = RetryBackoff::default();
-        (1..PASSING).for_each(|_| patience.record_refusal(at(0)));
-        assert!(patience.allows_retry(|| at(0)));
-        patience.reset();
-        patience.record_refusal(at(0));
-        assert!(patience.allows_retry(|| at(0)), "one was shown between them");
+        let mut backoff = RetryBackoff::default();
+        (1..PASSING).for_each(|_| backoff.record_refusal(at(0)));
+        assert!(backoff.allows_retry(|| at(0)));
+        backoff.reset();
+        backoff.record_refusal(at(0));
+        assert!(backoff.allows_retry(|| at(0)), "one was shown between them");
     }
 
     #[test]
     fn a_device_that_goes_on_refusing_is_asked_less_and_less_often_but_once_a_second() {
-        let mut patience = RetryBackoff::default();
+        let mut backoff = RetryBackoff::default();
         let mut now = 0;
         let mut waits = Vec::new();
         for _ in 0..10 {
-            patience.record_refusal(at(now));
-            let wait = (0..).find(|wait| patience.allows_retry(|| at(now + wait))).unwrap();
+            backoff.record_refusal(at(now));
+            let wait = (0..).find(|wait| backoff.allows_retry(|| at(now + wait))).unwrap();
             waits.push(wait);
             now += wait;
         }
         assert_eq!(waits, [0, 0, 50, 100, 200, 400, 800, 1_000, 1_000, 1_000]);
-        patience.reset();
-        assert!(patience.allows_retry(|| at(0)));
+        backoff.reset();
+        assert!(backoff.allows_retry(|| at(0)));
     }
 }

@@ -45,23 +45,24 @@ pub(super) enum NewScanoutBuffer {
 
 impl ScanoutAllocator {
     /// Chooses the kind of buffers for a mode of `size` pixels, and allocates the first buffers. GPU buffers are
-    /// preferred, if `drawer` can draw into buffers that the pipe's primary plane can show.
+    /// preferred, if `renderer` can draw into buffers that the pipe's primary plane can show.
     pub fn find(
         crtc: &mut Crtc,
         size: (i32, i32),
         name: &str,
-        drawer: &mut dyn ScanoutRenderer,
+        renderer: &mut dyn ScanoutRenderer,
         jobs: &WorkerHandle,
     ) -> Result<ScanoutBuffers, DrmError> {
-        let found = GbmBufferAllocator::find(crtc, size, drawer, jobs);
-        let made = found
-            .and_then(|found| found.map(|(foundry, first)| foundry.allocate_initial(Some(first), jobs)).transpose());
+        let found = GbmBufferAllocator::find(crtc, size, renderer, jobs);
+        let made = found.and_then(|found| {
+            found.map(|(allocator, first)| allocator.allocate_initial(Some(first), jobs)).transpose()
+        });
         match made {
-            Ok(Some((foundry, casts))) => {
-                tracing::info!(output = name, buffers = %foundry.layout(), "composed in the display's own buffers");
-                return Ok(device(foundry, casts, size));
+            Ok(Some((allocator, buffers))) => {
+                tracing::info!(output = name, buffers = %allocator.layout(), "composed in the display's own buffers");
+                return Ok(device(allocator, buffers, size));
             }
-            Ok(None) if drawer.is_cpu() && wants_no_shadow(crtc.device()) => {
+            Ok(None) if renderer.is_cpu() && wants_no_shadow(crtc.device()) => {
                 if let Some(mapped) = stacked(crtc, size, jobs).or_else(|| mapped(crtc.device(), size, jobs)) {
                     tracing::info!(output = name, "composed by the CPU in the display's own buffers");
                     return Ok(mapped);
@@ -83,8 +84,8 @@ impl ScanoutAllocator {
         jobs: &WorkerHandle,
     ) -> Result<ScanoutBuffers, DrmError> {
         match self {
-            ScanoutAllocator::Device(foundry) => match foundry.resized(size).allocate_initial(None, jobs) {
-                Ok((foundry, casts)) => return Ok(device(foundry, casts, size)),
+            ScanoutAllocator::Device(allocator) => match allocator.resized(size).allocate_initial(None, jobs) {
+                Ok((allocator, buffers)) => return Ok(device(allocator, buffers, size)),
                 Err(reason) => {
                     tracing::warn!(%reason, "OpenGL ES frames are read back and copied to the display from now on");
                 }
@@ -103,15 +104,18 @@ impl ScanoutAllocator {
     pub fn allocate(self, jobs: &WorkerHandle) -> Result<NewScanoutBuffer, String> {
         let dumb = |device, size| picture(device, size, jobs).map_err(|error| error.to_string());
         match self {
-            ScanoutAllocator::Device(mut foundry) => foundry.allocate(jobs).map(NewScanoutBuffer::Device),
+            ScanoutAllocator::Device(mut allocator) => allocator.allocate(jobs).map(NewScanoutBuffer::Device),
             ScanoutAllocator::Mapped(device, size) => dumb(&device, size).map(NewScanoutBuffer::Mapped),
             ScanoutAllocator::Shadow(device, size) => dumb(&device, size).map(NewScanoutBuffer::Shadow),
         }
     }
 }
 
-fn device(foundry: GbmBufferAllocator, casts: Vec<GbmScanoutBuffer>, size: (i32, i32)) -> ScanoutBuffers {
-    ScanoutBuffers::Device(foundry, DeviceBufferPool::new(casts.into_iter().map(GbmScanoutBuffer::into_parts), size))
+fn device(allocator: GbmBufferAllocator, buffers: Vec<GbmScanoutBuffer>, size: (i32, i32)) -> ScanoutBuffers {
+    ScanoutBuffers::Device(
+        allocator,
+        DeviceBufferPool::new(buffers.into_iter().map(GbmScanoutBuffer::into_parts), size),
+    )
 }
 
 /// Whether the driver does not ask for a shadow buffer.
@@ -184,7 +188,7 @@ impl ScanoutBuffers {
     /// How to allocate more of them, with `size` pixels.
     pub fn allocator(&self, device: &DrmDeviceFd, size: (i32, i32)) -> ScanoutAllocator {
         match self {
-            ScanoutBuffers::Device(foundry, _) => ScanoutAllocator::Device(foundry.clone()),
+            ScanoutBuffers::Device(allocator, _) => ScanoutAllocator::Device(allocator.clone()),
             ScanoutBuffers::Mapped(_) => ScanoutAllocator::Mapped(device.clone(), size),
             ScanoutBuffers::Shadow(_) => ScanoutAllocator::Shadow(device.clone(), size),
         }
@@ -211,8 +215,8 @@ impl ScanoutBuffers {
     /// Adds a buffer. A buffer of another kind was allocated for an earlier mode, and is dropped.
     pub fn add(&mut self, fresh: NewScanoutBuffer) {
         match (self, fresh) {
-            (ScanoutBuffers::Device(_, frames), NewScanoutBuffer::Device(cast)) => {
-                let (picture, memory) = cast.into_parts();
+            (ScanoutBuffers::Device(_, frames), NewScanoutBuffer::Device(buffer)) => {
+                let (picture, memory) = buffer.into_parts();
                 frames.add(picture, memory);
             }
             (ScanoutBuffers::Mapped(frames), NewScanoutBuffer::Mapped(picture)) => frames.add(picture, CpuDrawnStorage),

@@ -16,7 +16,7 @@ use crate::backend::plane::{DeviceMemory, PlaneContent, PlaneContents, SourceRec
 
 /// The size of the cache: more results than one latch needs, whatever the number of windows. With a smaller cache each
 /// test would evict a result that is needed again.
-const VERDICTS: usize = 64;
+const MOST_RESULTS: usize = 64;
 
 /// The key of the cache: all properties of the planes on which a driver's answer depends, as far as known.
 ///
@@ -65,7 +65,7 @@ fn is_unsubsampled_rgb(format: u32) -> bool {
 
 impl PlaneTestKey {
     pub fn of(planes: &PlaneContents) -> Self {
-        let shape = |direct: bool, content: &PlaneContent| {
+        let key = |direct: bool, content: &PlaneContent| {
             let memory: &DeviceMemory = &content.memory;
             PlaneKey {
                 direct,
@@ -76,8 +76,8 @@ impl PlaneTestKey {
                 target: content.target,
             }
         };
-        let direct = planes.direct.iter().map(|content| shape(true, content));
-        PlaneTestKey(direct.chain(planes.overlays.iter().map(|content| shape(false, content))).collect())
+        let direct = planes.direct.iter().map(|content| key(true, content));
+        PlaneTestKey(direct.chain(planes.overlays.iter().map(|content| key(false, content))).collect())
     }
 }
 
@@ -126,9 +126,9 @@ impl TestCommitCache {
     /// Whether the driver shows `planes`, or the next step to find out. The caller must take that step: it counts
     /// as taken.
     pub fn lookup(&mut self, planes: &PlaneContents) -> TestCommitLookup {
-        let shape = PlaneTestKey::of(planes);
-        let verdict = self.known.iter().find(|(known, _)| *known == shape).map(|(_, verdict)| *verdict);
-        if verdict == Some(TestCommitResult::No) {
+        let key = PlaneTestKey::of(planes);
+        let result = self.known.iter().find(|(known, _)| *known == key).map(|(_, result)| *result);
+        if result == Some(TestCommitResult::No) {
             return TestCommitLookup::Known(false);
         }
         let mut wanted = Vec::new();
@@ -150,11 +150,11 @@ impl TestCommitCache {
             self.imports.extend(wanted.iter().map(import));
             return TestCommitLookup::Import(wanted);
         }
-        match (verdict, self.with_frames(planes.clone())) {
+        match (result, self.with_frames(planes.clone())) {
             (Some(TestCommitResult::Yes), _) => TestCommitLookup::Known(true),
             (None, Some(shown)) => {
                 self.retry_wanted = true;
-                self.remember(shape, TestCommitResult::Asked);
+                self.remember(key, TestCommitResult::Asked);
                 TestCommitLookup::Test(shown)
             }
             (Some(TestCommitResult::Asked), _) => {
@@ -187,10 +187,10 @@ impl TestCommitCache {
 
     /// Records the result of a test commit; `None` if it could not be made, and may be tried again. Returns whether
     /// planes should be assigned again.
-    pub fn record_result(&mut self, shape: PlaneTestKey, shows: Option<bool>) -> bool {
+    pub fn record_result(&mut self, key: PlaneTestKey, shows: Option<bool>) -> bool {
         // A test that was forgotten meanwhile was made in another mode, or before another session had the device.
         let Some(index) =
-            self.known.iter().position(|(known, verdict)| *known == shape && *verdict == TestCommitResult::Asked)
+            self.known.iter().position(|(known, result)| *known == key && *result == TestCommitResult::Asked)
         else {
             return false;
         };
@@ -200,7 +200,7 @@ impl TestCommitCache {
             self.want_retry();
             return false;
         };
-        self.remember(shape, if shows { TestCommitResult::Yes } else { TestCommitResult::No });
+        self.remember(key, if shows { TestCommitResult::Yes } else { TestCommitResult::No });
         shows && std::mem::take(&mut self.retry_wanted)
     }
 
@@ -235,12 +235,12 @@ impl TestCommitCache {
         self.imports.iter().find(|import| import.memory.as_ptr() == address).map(|import| &import.frame)
     }
 
-    fn remember(&mut self, shape: PlaneTestKey, verdict: TestCommitResult) {
-        self.known.retain(|(known, _)| *known != shape);
-        if self.known.len() == VERDICTS {
+    fn remember(&mut self, key: PlaneTestKey, result: TestCommitResult) {
+        self.known.retain(|(known, _)| *known != key);
+        if self.known.len() == MOST_RESULTS {
             self.known.pop_front();
         }
-        self.known.push_back((shape, verdict));
+        self.known.push_back((key, result));
     }
 }
 
@@ -272,30 +272,30 @@ mod tests {
 
     #[test]
     fn unknown_planes_are_composed_until_the_test_commit_returns() {
-        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let (mut cache, memory) = (TestCommitCache::default(), memory());
         let planes = planes(&memory, 0);
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.len() == 1));
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.len() == 1));
         assert!(
-            matches!(verdicts.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.is_empty()),
+            matches!(cache.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.is_empty()),
             "it is on its way"
         );
-        assert!(verdicts.record_import(&Arc::downgrade(&memory), frame()), "ask again");
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Known(false)), "the driver was asked");
-        assert!(verdicts.record_result(PlaneTestKey::of(&planes), Some(true)), "ask again");
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Known(true)));
+        assert!(cache.record_import(&Arc::downgrade(&memory), frame()), "ask again");
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Known(false)), "the driver was asked");
+        assert!(cache.record_result(PlaneTestKey::of(&planes), Some(true)), "ask again");
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Known(true)));
     }
 
     #[test]
     fn result_counts_for_its_key_only_and_a_refusal_causes_no_retry() {
-        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let (mut cache, memory) = (TestCommitCache::default(), memory());
         let (here, there) = (planes(&memory, 0), planes(&memory, 1));
-        verdicts.lookup(&here);
-        verdicts.record_import(&Arc::downgrade(&memory), frame());
-        verdicts.lookup(&here);
-        assert!(!verdicts.record_result(PlaneTestKey::of(&here), Some(false)));
-        assert!(matches!(verdicts.lookup(&here), TestCommitLookup::Known(false)));
-        assert!(matches!(verdicts.lookup(&there), TestCommitLookup::Test(_)));
+        cache.lookup(&here);
+        cache.record_import(&Arc::downgrade(&memory), frame());
+        cache.lookup(&here);
+        assert!(!cache.record_result(PlaneTestKey::of(&here), Some(false)));
+        assert!(matches!(cache.lookup(&here), TestCommitLookup::Known(false)));
+        assert!(matches!(cache.lookup(&there), TestCommitLookup::Test(_)));
     }
 
     #[test]
@@ -303,16 +303,16 @@ mod tests {
         let questions = |code: &[u8; 4]| {
             let made =
                 DeviceMemory { width: 8, height: 8, format: u32::from_le_bytes(*code), modifier: 0, parts: vec![] };
-            let (mut verdicts, memory) = (TestCommitCache::default(), Arc::new(made));
+            let (mut cache, memory) = (TestCommitCache::default(), Arc::new(made));
             let at = |y: f64| {
                 let mut planes = planes(&memory, 0);
                 planes.overlays[0].source = SourceRect { x: 0.0, y, width: 4.0, height: 4.0 };
                 planes
             };
-            verdicts.lookup(&at(0.0));
-            verdicts.record_import(&Arc::downgrade(&memory), frame());
-            let rows = (0..200).filter(|row| match verdicts.lookup(&at(f64::from(*row))) {
-                TestCommitLookup::Test(shown) => verdicts.record_result(PlaneTestKey::of(&shown.planes), Some(true)),
+            cache.lookup(&at(0.0));
+            cache.record_import(&Arc::downgrade(&memory), frame());
+            let rows = (0..200).filter(|row| match cache.lookup(&at(f64::from(*row))) {
+                TestCommitLookup::Test(shown) => cache.record_result(PlaneTestKey::of(&shown.planes), Some(true)),
                 _ => false,
             });
             rows.count()
@@ -322,78 +322,75 @@ mod tests {
 
     #[test]
     fn moving_source_of_a_subsampled_buffer_is_tested_for_odd_and_even_positions() {
-        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let (mut cache, memory) = (TestCommitCache::default(), memory());
         let at = |x: f64, y: f64| {
             let mut planes = planes(&memory, 0);
             planes.overlays[0].source = SourceRect { x, y, width: 4.0, height: 4.0 };
             planes
         };
-        verdicts.lookup(&at(0.0, 0.0));
-        verdicts.record_import(&Arc::downgrade(&memory), frame());
+        cache.lookup(&at(0.0, 0.0));
+        cache.record_import(&Arc::downgrade(&memory), frame());
         let mut asked = 0;
         for row in 0..200 {
-            if let TestCommitLookup::Test(shown) = verdicts.lookup(&at(0.0, f64::from(row))) {
+            if let TestCommitLookup::Test(shown) = cache.lookup(&at(0.0, f64::from(row))) {
                 asked += 1;
-                verdicts.record_result(PlaneTestKey::of(&shown.planes), Some(true));
+                cache.record_result(PlaneTestKey::of(&shown.planes), Some(true));
             }
-            assert!(matches!(verdicts.lookup(&at(0.0, f64::from(row))), TestCommitLookup::Known(true)), "row {row}");
+            assert!(matches!(cache.lookup(&at(0.0, f64::from(row))), TestCommitLookup::Known(true)), "row {row}");
         }
         assert_eq!(asked, 2);
-        assert!(
-            matches!(verdicts.lookup(&at(0.0, 0.5)), TestCommitLookup::Test(_)),
-            "between pixels the driver filters"
-        );
+        assert!(matches!(cache.lookup(&at(0.0, 0.5)), TestCommitLookup::Test(_)), "between pixels the driver filters");
         let mut wider = at(0.0, 0.0);
         wider.overlays[0].source.width = 5.0;
-        assert!(matches!(verdicts.lookup(&wider), TestCommitLookup::Test(_)));
+        assert!(matches!(cache.lookup(&wider), TestCommitLookup::Test(_)));
     }
 
     #[test]
     fn failed_test_commit_is_repeated() {
-        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let (mut cache, memory) = (TestCommitCache::default(), memory());
         let planes = planes(&memory, 0);
-        verdicts.lookup(&planes);
-        verdicts.record_import(&Arc::downgrade(&memory), frame());
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
-        assert!(!verdicts.record_result(PlaneTestKey::of(&planes), None), "not at once");
-        assert!(verdicts.take_retry_wanted(), "but when something was shown");
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
+        cache.lookup(&planes);
+        cache.record_import(&Arc::downgrade(&memory), frame());
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
+        assert!(!cache.record_result(PlaneTestKey::of(&planes), None), "not at once");
+        assert!(cache.take_retry_wanted(), "but when something was shown");
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
     }
 
     #[test]
     fn all_answers_of_a_latch_with_many_windows_are_remembered() {
-        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let (mut cache, memory) = (TestCommitCache::default(), memory());
         let windows: Vec<_> = (0..40).map(|x| planes(&memory, x)).collect();
-        verdicts.lookup(&windows[0]);
-        verdicts.record_import(&Arc::downgrade(&memory), frame());
+        cache.lookup(&windows[0]);
+        cache.record_import(&Arc::downgrade(&memory), frame());
         for window in &windows {
-            assert!(matches!(verdicts.lookup(window), TestCommitLookup::Test(_)));
-            verdicts.record_result(PlaneTestKey::of(window), Some(true));
+            assert!(matches!(cache.lookup(window), TestCommitLookup::Test(_)));
+            cache.record_result(PlaneTestKey::of(window), Some(true));
         }
-        assert!(windows.iter().all(|window| matches!(verdicts.lookup(window), TestCommitLookup::Known(true))));
+        assert!(windows.iter().all(|window| matches!(cache.lookup(window), TestCommitLookup::Known(true))));
     }
 
     #[test]
     fn results_of_another_mode_are_forgotten() {
-        let (mut verdicts, memory) = (TestCommitCache::default(), memory());
+        let (mut cache, memory) = (TestCommitCache::default(), memory());
         let planes = planes(&memory, 0);
-        verdicts.lookup(&planes);
-        verdicts.record_import(&Arc::downgrade(&memory), frame());
-        verdicts.lookup(&planes);
-        verdicts.forget();
-        assert!(!verdicts.record_result(PlaneTestKey::of(&planes), Some(true)), "asked before the mode was switched");
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Test(_)));
+        cache.lookup(&planes);
+        cache.record_import(&Arc::downgrade(&memory), frame());
+        cache.lookup(&planes);
+        cache.forget();
+        assert!(!cache.record_result(PlaneTestKey::of(&planes), Some(true)), "asked before the mode was switched");
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
     }
 
     #[test]
     fn a_frame_that_was_refused_is_not_tried_again_and_a_buffer_that_cannot_be_imported_neither() {
-        let (mut verdicts, memory, other) = (TestCommitCache::default(), memory(), memory());
+        let (mut cache, memory, other) = (TestCommitCache::default(), memory(), memory());
         let refused = planes(&memory, 0);
-        verdicts.record_refusal(&refused);
-        assert!(matches!(verdicts.lookup(&refused), TestCommitLookup::Known(false)));
+        cache.record_refusal(&refused);
+        assert!(matches!(cache.lookup(&refused), TestCommitLookup::Known(false)));
         let planes = planes(&other, 1);
-        verdicts.lookup(&planes);
-        assert!(!verdicts.record_import(&Arc::downgrade(&other), None));
-        assert!(matches!(verdicts.lookup(&planes), TestCommitLookup::Known(false)));
+        cache.lookup(&planes);
+        assert!(!cache.record_import(&Arc::downgrade(&other), None));
+        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Known(false)));
     }
 }

@@ -26,9 +26,9 @@ impl WorkerHandle {
     /// Starts a worker thread; an error if there is no thread or queue.
     pub fn start() -> Result<Self, DrmError> {
         let failed = |error| DrmError::Device { what: "the worker cannot be started", error };
-        let (jobs, asked) = queue().map_err(failed)?;
+        let (jobs, queued) = queue().map_err(failed)?;
         let thread = std::thread::Builder::new().name("drm worker".to_owned());
-        thread.spawn(move || run(asked)).map_err(failed)?;
+        thread.spawn(move || run(queued)).map_err(failed)?;
         Ok(WorkerHandle(jobs))
     }
 
@@ -43,14 +43,14 @@ impl WorkerHandle {
     }
 }
 
-fn run(mut asked: QueueReceiver<WorkerJob>) {
+fn run(mut queued: QueueReceiver<WorkerJob>) {
     // On Linux this changes the calling thread only. If it fails, the worker delays the main thread more often.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
         // Clear the wake-up before reading the queue, so that a job sent meanwhile wakes the thread again.
-        asked.clear_wakeup();
-        let closed = asked.is_closed();
-        while let Some(job) = asked.take() {
+        queued.clear_wakeup();
+        let closed = queued.is_closed();
+        while let Some(job) = queued.take() {
             // Later jobs must still run after a panic: other sessions want the device, monitors are plugged in.
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
                 tracing::error!("a job on the worker of a display device has panicked; the next job runs");
@@ -59,7 +59,7 @@ fn run(mut asked: QueueReceiver<WorkerJob>) {
         if closed {
             return;
         }
-        if let Err(error) = poll(&mut [PollFd::new(&asked, PollFlags::IN)], None)
+        if let Err(error) = poll(&mut [PollFd::new(&queued, PollFlags::IN)], None)
             && error != rustix::io::Errno::INTR
         {
             return tracing::error!(%error, "the worker of a display device has ended");
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn a_job_that_panics_takes_no_other_with_it() {
         let jobs = WorkerHandle::start().unwrap();
-        let (done, told) = std::sync::mpsc::channel();
+        let (done, received) = std::sync::mpsc::channel();
         jobs.queue_job(|| panic!("as an unexpected answer of a driver would"));
         jobs.queue_job(move || done.send("the next one").unwrap());
-        assert_eq!(told.recv(), Ok("the next one"));
+        assert_eq!(received.recv(), Ok("the next one"));
     }
 }

@@ -24,7 +24,7 @@ use upbeat_timing::time::{Clock, MonotonicClock};
 pub struct NestedBackend {
     queue: EventQueue<ParentState>,
     parent: ParentState,
-    wire: Rc<ParentSocket>,
+    socket: Rc<ParentSocket>,
     last_window: u32,
 }
 
@@ -45,8 +45,8 @@ impl NestedBackend {
                 "the parent does not report when frames are shown: refreshes are guessed from its callbacks"
             );
         }
-        let wire = Rc::new(ParentSocket::new(connection)?);
-        Ok(NestedBackend { queue, parent, wire, last_window: 0 })
+        let socket = Rc::new(ParentSocket::new(connection)?);
+        Ok(NestedBackend { queue, parent, socket, last_window: 0 })
     }
 
     /// Opens a window of `size` logical pixels and waits until the parent has configured it.
@@ -56,13 +56,13 @@ impl NestedBackend {
         let handle = self.queue.handle();
         let objects = self.parent.make_window(id, &format!("Upbeat – {name}"), &handle);
         let refresh = self.parent.refresh();
-        let window = ParentToplevel::new(id, objects, self.wire.clone(), handle, size, refresh)?;
+        let window = ParentToplevel::new(id, objects, self.socket.clone(), handle, size, refresh)?;
         window.surface().commit();
         let window = Rc::new(RefCell::new(window));
         self.parent.windows.push(window.clone());
         while !window.borrow().is_configured() {
             let dispatched = self.queue.blocking_dispatch(&mut self.parent);
-            dispatched.map_err(|error| lost(self.wire.connection(), &error.into()))?;
+            dispatched.map_err(|error| lost(self.socket.connection(), &error.into()))?;
         }
         Ok(NestedOutput::new(name.to_owned(), window))
     }
@@ -72,17 +72,17 @@ impl NestedBackend {
     pub fn dispatch(&mut self) -> Result<(), NestedError> {
         let read = self.read();
         let now = MonotonicClock.now();
-        if self.wire.has_expired(now) {
+        if self.socket.has_expired(now) {
             let next = self.parent.windows.iter().filter_map(|window| window.borrow_mut().expire(now)).min();
-            self.wire.wake_at(next);
+            self.socket.wake_at(next);
         }
         self.collect();
-        read.map_err(|error| lost(self.wire.connection(), &error))
+        read.map_err(|error| lost(self.socket.connection(), &error))
     }
 
     /// Sends pending requests as far as the socket takes them; the rest follows when it is writable.
     pub fn flush(&self) {
-        self.wire.flush();
+        self.socket.flush();
     }
 
     fn read(&mut self) -> Result<(), ParentError> {
@@ -117,7 +117,7 @@ impl NestedBackend {
 
 impl AsFd for NestedBackend {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.wire.descriptor().as_fd()
+        self.socket.descriptor().as_fd()
     }
 }
 

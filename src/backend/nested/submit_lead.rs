@@ -179,14 +179,14 @@ mod tests {
         let (mut refresh, mut late) = (Instant::from_nanos(1_000_000_000), 0);
         for frame in 0..frames {
             refresh += INTERVAL;
-            let meant = refresh;
+            let target = refresh;
             // Timers are up to 0.3 ms late.
-            let committed = meant - lead.get() + Span::from_micros(frame % 4 * 100 - 300);
-            if meant - committed < wants {
+            let committed = target - lead.get() + Span::from_micros(frame % 4 * 100 - 300);
+            if target - committed < wants {
                 refresh += INTERVAL;
                 late += 1;
             }
-            lead.observe(PresentedSample { target: meant, committed, shown: refresh }, INTERVAL);
+            lead.observe(PresentedSample { target, committed, shown: refresh }, INTERVAL);
         }
         (lead, late)
     }
@@ -228,8 +228,8 @@ mod tests {
     fn lead_of_a_busy_parent_shrinks_again() {
         let mut lead = LearnedLead { lead: Span::from_millis(9), ..LearnedLead::default() };
         for number in 1..100_000 {
-            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
-            lead.observe(PresentedSample { target: meant, committed: meant - lead.get(), shown: meant }, INTERVAL);
+            let target = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            lead.observe(PresentedSample { target, committed: target - lead.get(), shown: target }, INTERVAL);
         }
         assert_eq!(lead.get(), FIRST);
     }
@@ -238,8 +238,8 @@ mod tests {
     fn a_lead_that_is_a_refresh_too_long_is_given_up_at_once() {
         let mut lead = LearnedLead { lead: Span::from_millis(19), ..LearnedLead::default() };
         let early = |number: i64| {
-            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
-            PresentedSample { target: meant, committed: meant - Span::from_millis(21), shown: meant - INTERVAL }
+            let target = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            PresentedSample { target, committed: target - Span::from_millis(21), shown: target - INTERVAL }
         };
         let changes = (1..=5).filter(|number| lead.observe(early(*number), INTERVAL)).count();
         assert_eq!((lead.get(), changes), (Span::from_micros(4_333), 1), "the shortest sufficient lead");
@@ -249,10 +249,10 @@ mod tests {
     fn lead_of_a_short_load_shrinks_within_seconds() {
         let mut lead = LearnedLead { lead: Span::from_millis(16), ..LearnedLead::default() };
         for number in 1..600 {
-            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
-            let committed = meant - lead.get();
-            let shown = if meant - committed < Span::from_micros(2_500) { meant + INTERVAL } else { meant };
-            lead.observe(PresentedSample { target: meant, committed, shown }, INTERVAL);
+            let target = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            let committed = target - lead.get();
+            let shown = if target - committed < Span::from_micros(2_500) { target + INTERVAL } else { target };
+            lead.observe(PresentedSample { target, committed, shown }, INTERVAL);
         }
         assert!(lead.get() >= Span::from_micros(2_500) && lead.get() < Span::from_millis(5), "{:?}", lead.get());
     }
@@ -261,13 +261,10 @@ mod tests {
     fn frames_that_are_many_refreshes_late_teach_nothing() {
         let mut lead = LearnedLead::default();
         for number in 1..20 {
-            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
-            let shown = meant + INTERVAL * 5;
+            let target = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            let shown = target + INTERVAL * 5;
             assert!(
-                !lead.observe(
-                    PresentedSample { target: meant, committed: meant - Span::from_millis(4), shown },
-                    INTERVAL
-                )
+                !lead.observe(PresentedSample { target, committed: target - Span::from_millis(4), shown }, INTERVAL)
             );
         }
         assert_eq!(lead.get(), FIRST);
@@ -277,9 +274,9 @@ mod tests {
     fn frames_that_were_late_by_our_own_fault_teach_nothing() {
         let mut lead = LearnedLead::default();
         for number in 1..100 {
-            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
-            let committed = meant - Span::from_millis(1);
-            assert!(!lead.observe(PresentedSample { target: meant, committed, shown: meant + INTERVAL }, INTERVAL));
+            let target = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            let committed = target - Span::from_millis(1);
+            assert!(!lead.observe(PresentedSample { target, committed, shown: target + INTERVAL }, INTERVAL));
         }
         assert_eq!(lead.get(), FIRST);
     }

@@ -54,7 +54,7 @@ struct NestedFrameBuffer {
 pub(super) struct ParentToplevel {
     id: WindowId,
     objects: ToplevelObjects,
-    wire: Rc<ParentSocket>,
+    socket: Rc<ParentSocket>,
     handle: QueueHandle<ParentState>,
     /// Size in the parent's logical pixels.
     logical: (i32, i32),
@@ -85,7 +85,7 @@ impl ParentToplevel {
     pub(super) fn new(
         id: WindowId,
         objects: ToplevelObjects,
-        wire: Rc<ParentSocket>,
+        socket: Rc<ParentSocket>,
         handle: QueueHandle<ParentState>,
         size: (i32, i32),
         refresh: u32,
@@ -95,7 +95,7 @@ impl ParentToplevel {
         Ok(ParentToplevel {
             id,
             objects,
-            wire,
+            socket,
             handle,
             logical: size,
             scale: SCALE_STEPS,
@@ -214,7 +214,7 @@ impl ParentToplevel {
     /// Arms the timer for the time at which an answer of the parent is overdue.
     fn arm_timeout(&self) {
         if let Some(deadline) = self.frames.deadline() {
-            self.wire.wake_by(deadline);
+            self.socket.wake_by(deadline);
         }
     }
 
@@ -238,7 +238,7 @@ impl ParentToplevel {
         }
         self.acknowledge();
         self.objects.surface.commit();
-        self.wire.flush();
+        self.socket.flush();
     }
 
     /// Acknowledges the parent's last configure event: the next commit has that size and state.
@@ -294,9 +294,9 @@ impl ParentToplevel {
             self.set_refresh(refresh.to_millihertz());
         }
         let interval = self.mode().interval();
-        let meant = self.in_flight.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.target);
-        tracing::debug!(frame = frame.0, distance = %(meant - committed), late = %(time - meant), said = %(now - time), lead = %self.lead.get(), "shown");
-        if self.lead.observe(PresentedSample { target: meant, committed, shown: time }, interval) {
+        let target = self.in_flight.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.target);
+        tracing::debug!(frame = frame.0, distance = %(target - committed), late = %(time - target), said = %(now - time), lead = %self.lead.get(), "shown");
+        if self.lead.observe(PresentedSample { target, committed, shown: time }, interval) {
             tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent needs its frames this long before the refresh");
             self.frames.report(DisplayEvent::Changed);
         }
@@ -362,7 +362,7 @@ impl ParentToplevel {
             self.objects.surface.attach(Some(black), 0, 0);
             self.objects.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
             self.objects.surface.commit();
-            self.wire.flush();
+            self.socket.flush();
         }
     }
 

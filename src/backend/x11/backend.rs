@@ -52,12 +52,12 @@ pub struct X11Backend {
     refresh: u32,
     atoms: Atoms,
     windows: Vec<Rc<RefCell<X11Window>>>,
-    devices: KeyRepeatFilter,
+    key_filter: KeyRepeatFilter,
     /// The server supports touch events.
     has_touch: bool,
     fingers: TouchPoints,
     events: VecDeque<ParentEvent>,
-    clockwork: Rc<TickTimer>,
+    tick_timer: Rc<TickTimer>,
     epoll: OwnedFd,
     last_window: u32,
 }
@@ -96,10 +96,10 @@ impl X11Backend {
             refresh,
             atoms,
             windows: Vec::new(),
-            devices: KeyRepeatFilter::default(),
+            key_filter: KeyRepeatFilter::default(),
             fingers: TouchPoints::default(),
             events: VecDeque::new(),
-            clockwork: Rc::new(TickTimer::new(timer)),
+            tick_timer: Rc::new(TickTimer::new(timer)),
             epoll,
             last_window: 0,
         })
@@ -116,7 +116,7 @@ impl X11Backend {
         let window = X11Window::new(id, names, transport, mode, MonotonicClock.now());
         let window = Rc::new(RefCell::new(window));
         self.windows.push(window.clone());
-        Ok(X11Output::new(name.to_owned(), window, self.clockwork.clone()))
+        Ok(X11Output::new(name.to_owned(), window, self.tick_timer.clone()))
     }
 
     fn create(&self, title: &str, (width, height): (u16, u16)) -> Result<X11WindowIds, X11Error> {
@@ -155,12 +155,12 @@ impl X11Backend {
     pub fn dispatch(&mut self) -> Result<(), X11Error> {
         let now = MonotonicClock.now();
         self.windows.iter().for_each(|window| window.borrow_mut().tick(now));
-        self.clockwork.arm(self.windows.iter().filter_map(|window| window.borrow().due()).min());
+        self.tick_timer.arm(self.windows.iter().filter_map(|window| window.borrow().due()).min());
         while let Some(event) = self.connection.poll_for_event()? {
             self.handle_event(&event, now);
         }
         let events = &mut self.events;
-        self.devices.flush(|event| events.push_back(event));
+        self.key_filter.flush(|event| events.push_back(event));
         events.extend(self.fingers.frame(now));
         Ok(())
     }
@@ -169,8 +169,8 @@ impl X11Backend {
         let events = &mut self.events;
         let tell = |event| events.push_back(event);
         match event {
-            Event::KeyPress(key) => self.devices.press(key.detail, key.time, now, tell),
-            Event::KeyRelease(key) => self.devices.release(key.detail, key.time, now, tell),
+            Event::KeyPress(key) => self.key_filter.press(key.detail, key.time, now, tell),
+            Event::KeyRelease(key) => self.key_filter.release(key.detail, key.time, now, tell),
             Event::ButtonPress(press) => self.events.extend(input::button(press.detail, true, now)),
             Event::ButtonRelease(release) => self.events.extend(input::button(release.detail, false, now)),
             Event::FocusOut(_) => self.events.push_back(ParentEvent::KeyboardLeft),

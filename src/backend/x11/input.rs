@@ -97,34 +97,34 @@ mod tests {
     use super::*;
 
     /// The key events that result from presses (`true`) and releases, each with its server time.
-    fn told(events: &[(u8, bool, u32)]) -> Vec<(u32, bool)> {
-        let (mut devices, mut told) = (KeyRepeatFilter::default(), Vec::new());
+    fn key_events(events: &[(u8, bool, u32)]) -> Vec<(u32, bool)> {
+        let (mut filter, mut key_events) = (KeyRepeatFilter::default(), Vec::new());
         let mut tell = |event: ParentEvent| {
             if let ParentEvent::Key { key, pressed, .. } = event {
-                told.push((key, pressed));
+                key_events.push((key, pressed));
             }
         };
         for (key, pressed, stamp) in events {
             match pressed {
-                true => devices.press(*key, *stamp, Instant::ZERO, &mut tell),
-                false => devices.release(*key, *stamp, Instant::ZERO, &mut tell),
+                true => filter.press(*key, *stamp, Instant::ZERO, &mut tell),
+                false => filter.release(*key, *stamp, Instant::ZERO, &mut tell),
             }
         }
-        devices.flush(&mut tell);
-        told
+        filter.flush(&mut tell);
+        key_events
     }
 
     #[test]
     fn a_held_key_is_pressed_once_however_often_the_server_repeats_it() {
         let repeated = [(38, true, 10), (38, false, 400), (38, true, 400), (38, false, 430), (38, true, 430)];
-        assert_eq!(told(&repeated), [(30, true)]);
-        assert_eq!(told(&[&repeated[..], &[(38, false, 500)]].concat()), [(30, true), (30, false)]);
+        assert_eq!(key_events(&repeated), [(30, true)]);
+        assert_eq!(key_events(&[&repeated[..], &[(38, false, 500)]].concat()), [(30, true), (30, false)]);
     }
 
     #[test]
     fn two_keys_in_the_same_millisecond_are_two_keys() {
         let events = [(38, true, 10), (38, false, 20), (39, true, 20), (39, false, 20)];
-        assert_eq!(told(&events), [(30, true), (30, false), (31, true), (31, false)]);
+        assert_eq!(key_events(&events), [(30, true), (30, false), (31, true), (31, false)]);
     }
 
     #[test]

@@ -18,12 +18,12 @@ const SUBMIT_LEAD: Span = Span::from_millis(2);
 pub struct X11Output {
     name: String,
     window: Rc<RefCell<X11Window>>,
-    clockwork: Rc<TickTimer>,
+    tick_timer: Rc<TickTimer>,
 }
 
 impl X11Output {
-    pub(super) fn new(name: String, window: Rc<RefCell<X11Window>>, clockwork: Rc<TickTimer>) -> Self {
-        X11Output { name, window, clockwork }
+    pub(super) fn new(name: String, window: Rc<RefCell<X11Window>>, tick_timer: Rc<TickTimer>) -> Self {
+        X11Output { name, window, tick_timer }
     }
 
     /// The id of its window, as in events.
@@ -64,7 +64,7 @@ impl Display for X11Output {
         }
         window.submit(plan, MonotonicClock.now());
         if let Some(light) = window.due() {
-            self.clockwork.arm_by(light);
+            self.tick_timer.arm_by(light);
         }
         Ok(())
     }

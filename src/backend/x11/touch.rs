@@ -102,7 +102,7 @@ mod tests {
     const NOW: Instant = Instant::from_nanos(7);
 
     /// The event of a touch as text: down at, moved to, lifted, or none.
-    fn told(fingers: &mut TouchPoints, phase: TouchPhase, number: u32, place: (f64, f64)) -> String {
+    fn touch_event(fingers: &mut TouchPoints, phase: TouchPhase, number: u32, place: (f64, f64)) -> String {
         match fingers.touched(phase, number, WINDOW, place, NOW) {
             Some(ParentEvent::TouchDown { finger, x, y, .. }) => format!("{finger} down at {x} {y}"),
             Some(ParentEvent::TouchMoved { finger, x, y, .. }) => format!("{finger} at {x} {y}"),
@@ -115,12 +115,12 @@ mod tests {
     fn a_finger_keeps_its_number_and_the_next_one_gets_the_lowest_that_is_free() {
         let mut fingers = TouchPoints::default();
         let story = [
-            told(&mut fingers, TouchPhase::Begin, 4_000_000_001, (1.0, 2.5)),
-            told(&mut fingers, TouchPhase::Begin, 4_000_000_002, (3.0, 4.0)),
-            told(&mut fingers, TouchPhase::Update, 4_000_000_001, (1.5, 2.5)),
-            told(&mut fingers, TouchPhase::End, 4_000_000_001, (1.5, 2.5)),
-            told(&mut fingers, TouchPhase::Begin, 4_000_000_003, (9.0, 9.0)),
-            told(&mut fingers, TouchPhase::Update, 4_000_000_002, (3.0, 5.0)),
+            touch_event(&mut fingers, TouchPhase::Begin, 4_000_000_001, (1.0, 2.5)),
+            touch_event(&mut fingers, TouchPhase::Begin, 4_000_000_002, (3.0, 4.0)),
+            touch_event(&mut fingers, TouchPhase::Update, 4_000_000_001, (1.5, 2.5)),
+            touch_event(&mut fingers, TouchPhase::End, 4_000_000_001, (1.5, 2.5)),
+            touch_event(&mut fingers, TouchPhase::Begin, 4_000_000_003, (9.0, 9.0)),
+            touch_event(&mut fingers, TouchPhase::Update, 4_000_000_002, (3.0, 5.0)),
         ];
         let expected = ["0 down at 1 2.5", "1 down at 3 4", "0 at 1.5 2.5", "0 up", "0 down at 9 9", "1 at 3 5"];
         assert_eq!(story, expected);
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn a_touch_that_began_elsewhere_is_not_ours() {
         let mut fingers = TouchPoints::default();
-        assert_eq!(told(&mut fingers, TouchPhase::Update, 5, (0.0, 0.0)), "None");
-        assert_eq!(told(&mut fingers, TouchPhase::End, 5, (0.0, 0.0)), "None");
+        assert_eq!(touch_event(&mut fingers, TouchPhase::Update, 5, (0.0, 0.0)), "None");
+        assert_eq!(touch_event(&mut fingers, TouchPhase::End, 5, (0.0, 0.0)), "None");
         assert!(fingers.frame(NOW).is_none(), "no event was reported");
     }
 

@@ -47,34 +47,34 @@ mod tests {
 
     #[test]
     fn events_of_abandoned_flips_are_ignored() {
-        let mut orphans = AbandonedFlips::default();
-        assert!(!orphans.consume_event());
-        orphans.add();
-        orphans.add();
-        assert_eq!([orphans.consume_event(), orphans.consume_event(), orphans.consume_event()], [true, true, false]);
-        assert!(!orphans.are_awaited());
+        let mut flips = AbandonedFlips::default();
+        assert!(!flips.consume_event());
+        flips.add();
+        flips.add();
+        assert_eq!([flips.consume_event(), flips.consume_event(), flips.consume_event()], [true, true, false]);
+        assert!(!flips.are_awaited());
     }
 
     #[test]
     fn an_event_that_never_came_is_not_taken_from_the_flip_after() {
-        let mut orphans = AbandonedFlips::default();
-        orphans.add();
-        orphans.mark_settled();
-        assert!(orphans.are_awaited(), "it may be there and not read");
-        orphans.forget_lost();
-        assert!(!orphans.consume_event());
+        let mut flips = AbandonedFlips::default();
+        flips.add();
+        flips.mark_settled();
+        assert!(flips.are_awaited(), "it may be there and not read");
+        flips.forget_lost();
+        assert!(!flips.consume_event());
     }
 
     #[test]
     fn outstanding_event_is_awaited_until_settled() {
-        let mut orphans = AbandonedFlips::default();
-        orphans.forget_lost();
-        orphans.add();
-        orphans.forget_lost();
-        assert!(orphans.consume_event(), "the output could not be switched off in order");
-        orphans.mark_settled();
-        orphans.add();
-        orphans.forget_lost();
-        assert!(orphans.consume_event(), "this one came after");
+        let mut flips = AbandonedFlips::default();
+        flips.forget_lost();
+        flips.add();
+        flips.forget_lost();
+        assert!(flips.consume_event(), "the output could not be switched off in order");
+        flips.mark_settled();
+        flips.add();
+        flips.forget_lost();
+        assert!(flips.consume_event(), "this one came after");
     }
 }

@@ -75,9 +75,9 @@ impl Flipper {
             return self.modeset_with(planes);
         }
         if let Some(gamma) = &mut self.gamma
-            && let Some(told) = gamma.pending_property()
+            && let Some(ramp) = gamma.pending_property()
         {
-            match self.crtc.commit(planes, Some(told), CommitKind::Flip) {
+            match self.crtc.commit(planes, Some(ramp), CommitKind::Flip) {
                 Ok(()) => {
                     gamma.mark_committed();
                     return Ok(());

@@ -23,13 +23,13 @@ impl Pipe {
 
     /// Handles all pending messages.
     pub fn receive_messages(&mut self) {
-        while let Some(news) = self.channels.messages.take() {
-            self.handle_message(news);
+        while let Some(message) = self.channels.messages.take() {
+            self.handle_message(message);
         }
     }
 
-    fn handle_message(&mut self, news: PipeMessage) {
-        match news {
+    fn handle_message(&mut self, message: PipeMessage) {
+        match message {
             PipeMessage::Committed(frame) => self.mirror.committed(frame),
             PipeMessage::Presented { frame, time, sequence, cursor } => {
                 let first = !self.mirror.is_lit;

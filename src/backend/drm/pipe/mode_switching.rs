@@ -93,18 +93,18 @@ impl Pipe {
             return id;
         }
         let size = (mode_of(mode).width, mode_of(mode).height);
-        let recipe = self.scanout.allocator(&self.properties.device, size);
+        let allocator = self.scanout.allocator(&self.properties.device, size);
         let (device, jobs, presenter) =
             (self.properties.device.clone(), self.channels.jobs.clone(), self.channels.presenter.clone());
-        let (answers, heard) = (self.channels.answers.clone(), self.channels.wakeup.clone());
-        self.channels.jobs.queue_job(move || match recipe.resized(size, &device, &jobs) {
+        let (answers, wakeup) = (self.channels.answers.clone(), self.channels.wakeup.clone());
+        self.channels.jobs.queue_job(move || match allocator.resized(size, &device, &jobs) {
             Ok(scanout) => {
                 let mode = Some((mode, scanout));
                 presenter.send(PresenterCommand::Switch(Box::new(ModeSwitch { request: id, mode, range })));
             }
             Err(error) => {
                 answers.send_quietly(PipeMessage::NotSwitched(id, error.to_string()));
-                heard.ping();
+                wakeup.ping();
             }
         });
         id

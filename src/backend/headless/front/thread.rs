@@ -20,28 +20,28 @@ struct SamplerQueue {
 
 #[derive(Debug, Default)]
 struct SamplerShared {
-    board: Mutex<SamplerQueue>,
+    queue: Mutex<SamplerQueue>,
     over: Condvar,
 }
 
 impl SamplerShared {
-    fn board(&self) -> MutexGuard<'_, SamplerQueue> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, SamplerQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sleeps until `at`. Returns false if the thread has to end.
     fn sleep_until(&self, at: Instant) -> bool {
-        let mut board = self.board();
+        let mut queue = self.queue();
         loop {
             let left = at - MonotonicClock.now();
-            if board.is_over {
+            if queue.is_over {
                 return false;
             }
             if left <= Span::ZERO {
                 return true;
             }
             let left = Duration::from_nanos(left.as_nanos() as u64);
-            board = self.over.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+            queue = self.over.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -61,53 +61,53 @@ impl SamplerThread {
         refresh: RecordedRefresh,
         interval: Span,
     ) -> std::io::Result<Self> {
-        let between = Arc::new(SamplerShared::default());
-        let theirs = Arc::clone(&between);
-        let run = move || run(bands, &*memory, refresh, interval, &theirs);
+        let shared = Arc::new(SamplerShared::default());
+        let of_thread = Arc::clone(&shared);
+        let run = move || run(bands, &*memory, refresh, interval, &of_thread);
         std::thread::Builder::new().name("front sampler".to_owned()).spawn(run)?;
-        Ok(SamplerThread(between))
+        Ok(SamplerThread(shared))
     }
 }
 
 impl FrontSampler for SamplerThread {
     fn take(&mut self, sequence: u64) -> Option<SampledRows> {
-        let mut board = self.0.board();
-        let place = board.done.iter().position(|rows| rows.sequence == sequence)?;
-        Some(board.done.swap_remove(place))
+        let mut queue = self.0.queue();
+        let place = queue.done.iter().position(|rows| rows.sequence == sequence)?;
+        Some(queue.done.swap_remove(place))
     }
 
     fn give_back(&mut self, rows: SampledRows) {
-        let mut board = self.0.board();
-        if board.spare.len() < MOST_KEPT {
-            board.spare.push(rows);
+        let mut queue = self.0.queue();
+        if queue.spare.len() < MOST_KEPT {
+            queue.spare.push(rows);
         }
     }
 }
 
 impl Drop for SamplerThread {
     fn drop(&mut self) {
-        self.0.board().is_over = true;
+        self.0.queue().is_over = true;
         self.0.over.notify_one();
     }
 }
 
-fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: RecordedRefresh, interval: Span, between: &SamplerShared) {
+fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: RecordedRefresh, interval: Span, shared: &SamplerShared) {
     loop {
-        let mut rows = between.board().spare.pop().unwrap_or_default();
+        let mut rows = shared.queue().spare.pop().unwrap_or_default();
         rows.begin(refresh.sequence, bands.pixels());
         for band in 0..bands.count() {
-            if !between.sleep_until(bands.due(refresh.time, band)) {
+            if !shared.sleep_until(bands.due(refresh.time, band)) {
                 return;
             }
             rows.read(bands, (band, refresh.time), memory, || MonotonicClock.now());
         }
         {
-            let mut board = between.board();
-            if board.done.len() == MOST_KEPT {
-                let oldest = board.done.remove(0);
-                board.spare.push(oldest);
+            let mut queue = shared.queue();
+            if queue.done.len() == MOST_KEPT {
+                let oldest = queue.done.remove(0);
+                queue.spare.push(oldest);
             }
-            board.done.push(rows);
+            queue.done.push(rows);
         }
         // After a long preemption, continue with the next refresh that can still be read from its top.
         loop {
