@@ -1,9 +1,9 @@
 //! Renders scenes into buffers.
 //!
 //! Pixman draws into memory on the calling thread and is done when it returns, because a hand-over would cost more than
-//! it saves. GLES serves machines that draw in hardware (`hardware` decides which do, `renderer_choice` chooses the renderer).
-//! It draws into a display's buffers if it can, otherwise it reads back, on a thread of its own (`thread`) that the
-//! main thread never waits for.
+//! it saves. GLES serves machines that draw in hardware (`hardware` decides which do, `renderer_choice` chooses the
+//! renderer). It draws into a display's buffers if it can, otherwise it reads back, on a thread of its own (`thread`)
+//! that the main thread never waits for.
 
 mod abandoned_threads;
 mod backdrop;

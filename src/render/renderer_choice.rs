@@ -65,8 +65,8 @@ impl Renderer {
 
     /// Starts to create a context on a display device that draws into the displays' own buffers. The caller
     /// [adopts](Self::adopt) it once it has proven that it draws. `open` opens the device as a file of its own, on
-    /// the render thread. `number`: the device's number, as for [`RenderTargets::formats`](super::RenderTargets::formats).
-    /// `wake` is pinged when the result is known.
+    /// the render thread. `number`: the device's number, as for
+    /// [`RenderTargets::formats`](super::RenderTargets::formats). `wake` is pinged when the result is known.
     pub fn try_device(
         &self,
         open: impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + 'static,

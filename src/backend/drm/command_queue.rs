@@ -30,7 +30,7 @@ impl<T: Send> MessageStack<T> {
         let node = Box::into_raw(Box::new(MessageNode { content, older: null_mut() }));
         let mut newest = self.0.load(Ordering::Relaxed);
         loop {
-            // SAFETY: nobody else knows of the letter before the exchange below succeeds.
+            // SAFETY: no other thread has the node before the exchange below succeeds.
             unsafe { (*node).older = newest };
             match self.0.compare_exchange_weak(newest, node, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
@@ -44,7 +44,7 @@ impl<T: Send> MessageStack<T> {
         let mut newest = self.0.swap(null_mut(), Ordering::Acquire);
         let known = taken.len();
         while !newest.is_null() {
-            // SAFETY: each letter was leaked by `put`, and the exchange above made them all ours.
+            // SAFETY: each node was leaked by `put`, and the exchange above made them all ours.
             let node = unsafe { Box::from_raw(newest) };
             newest = node.older;
             taken.push_back(node.content);
@@ -57,7 +57,7 @@ impl<T> Drop for MessageStack<T> {
     fn drop(&mut self) {
         let mut newest = *self.0.get_mut();
         while !newest.is_null() {
-            // SAFETY: as in `take`; nobody else has the pile any more.
+            // SAFETY: as in `take`; no other reference to the stack exists any more.
             let node = unsafe { Box::from_raw(newest) };
             newest = node.older;
         }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_wakes_the_receiver_and_a_note_waits_for_the_next_one() {
+    fn message_wakes_the_receiver_and_a_quiet_message_does_not() {
         let (mailbox, mut inbox) = queue().unwrap();
         mailbox.send_quietly("quiet");
         assert!(!is_readable(&inbox));

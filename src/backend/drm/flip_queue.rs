@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_not_finished_stays_until_patience_ends() {
+    fn unfinished_frame_stays_until_its_longest_wait_ends() {
         let (mut queue, max_wait) = (queue(&[20, 30]), Span::from_millis(100));
         for millis in [10, 20, 119] {
             assert!(queue.take_overdue(max_wait, at(millis)).is_none());

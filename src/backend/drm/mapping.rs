@@ -66,8 +66,8 @@ impl Mapping {
     }
 
     pub fn pixels(&self) -> &[u32] {
-        // SAFETY: `new` mapped these pixels, page-aligned, and nobody else sees them: they are writable through `&mut self`
-        // only. The display reads them, which changes nothing.
+        // SAFETY: `new` mapped these pixels, page-aligned, and no other mapping exposes them: they are writable through
+        // `&mut self` only. The display only reads them.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(self.own.start), self.own.len()) }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   can_show ─► cached: the result
-//!            └► unknown: false ─► worker: import ─► presenter: test commit ─► record_result ─► planes are assigned again
+//!            └► unknown: false ─► worker: import ─► presenter: test commit ─► record_result ─► planes assigned anew
 //! ```
 
 use std::collections::VecDeque;

@@ -50,8 +50,8 @@ type SetDeadline = Setter<{ opcode::write::<SyncSetDeadline>(b'>', 5) }, SyncSet
 /// the kernel is older than 6.6.
 pub(super) fn set_deadline(fd: BorrowedFd<'_>, deadline: Instant) -> rustix::io::Result<()> {
     let deadline = SyncSetDeadline { deadline_ns: deadline.as_nanos(), pad: 0 };
-    // SAFETY: `SYNC_IOC_SET_DEADLINE` reads one `sync_set_deadline`, which `SyncSetDeadline` mirrors, and keeps nothing of
-    // it. Other kinds of file refuse the number.
+    // SAFETY: `SYNC_IOC_SET_DEADLINE` reads one `sync_set_deadline`, which `SyncSetDeadline` mirrors, and keeps nothing
+    // of it. Other kinds of file refuse the number.
     unsafe { ioctl::ioctl(fd, SetDeadline::new(deadline)) }
 }
 

@@ -144,8 +144,8 @@ impl BufferPool {
     }
 
     /// Frees the buffers whose snapshots are gone. If then no buffer is free, and a snapshot still holds one, an extra
-    /// buffer is added: if the held buffer got new memory instead, each frame would have to be repainted wholly. At the limit of extra buffers a
-    /// read buffer gets new memory all the same.
+    /// buffer is added: if the held buffer got new memory instead, each frame would have to be repainted wholly. At
+    /// the limit of extra buffers a held buffer gets new memory all the same.
     fn reclaim_read_buffers(&mut self) {
         if self.slots.iter().any(|slot| matches!(slot.place, PoolSlotState::Read(_))) {
             self.last_read = self.composed;

@@ -14,7 +14,8 @@
 //!
 //! | part | contents |
 //! |---|---|
-//! | `frame_states`, `submit_lead`, `stale_region`, `clock` | states of frames, submit lead, stale regions, clock conversion: no I/O |
+//! | `frame_states`, `submit_lead` | states of frames, the learned submit lead: no I/O |
+//! | `stale_region`, `clock` | stale regions of buffers, clock conversion: no I/O |
 //! | `window`, `pool` | one window: its objects, its size, its buffers |
 //! | `parent`, `dispatch`, `input` | the parent's globals and events |
 //! | [`backend`], [`output`], `parent_socket` | one pollable descriptor, a handle per output |

@@ -4,7 +4,7 @@
 //! ms before under weston. The only observation is whether a frame that was committed this early was shown by the
 //! refresh that it was meant for:
 //! ```text
-//!   committed            meant                    meant + 1
+//!   committed            target                   target + 1
 //!      │◄──── distance ────►│                        │
 //!      │    ▲ parent's latch│      shown in time ────┘ or here: the parent needs more than `distance`
 //! ```

@@ -116,7 +116,7 @@ fn a_held_flip_is_shown_later_and_a_lost_or_refused_frame_is_never_shown() {
 }
 
 #[test]
-fn events_told_late_are_told_in_order_and_the_display_wakes_for_them() {
+fn delayed_events_stay_in_order_and_wake_the_display() {
     play(
         "frame 1 delay-events 15ms",
         3,

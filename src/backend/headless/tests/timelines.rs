@@ -59,7 +59,7 @@ fn a_second_flip_is_refused_while_one_waits() {
 }
 
 #[test]
-fn a_pending_fence_waits_for_its_vblank_and_wakes_nobody() {
+fn pending_fence_waits_for_its_vblank_without_a_wakeup() {
     let mut stage = TimelineStage::new(options());
     stage.submit(3.0, 1, true).until(25.0).signal(25.0).until(40.0);
     check(
