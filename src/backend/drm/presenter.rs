@@ -143,7 +143,7 @@ impl Presenter {
             PresenterCommand::Withdraw(from) => flipper.withdraw(from, LossReason::Superseded),
             PresenterCommand::Cursor(cursor) => flipper.set_waiting_cursor(cursor.as_ref()),
             PresenterCommand::Gamma(ramp) => flipper.set_gamma(ramp.as_ref()),
-            PresenterCommand::Test(shape, shown) => flipper.test_planes(shape, shown),
+            PresenterCommand::Test(key, shown) => flipper.test_planes(key, shown),
             PresenterCommand::Power(on) => {
                 if on && flipper.awaits_event() {
                     // Read the events of abandoned flips now, so that they are not taken for later commits.

@@ -28,23 +28,23 @@ pub struct LitRectangle {
 impl DisplayEventQueue {
     /// `frame` was shown by `refresh`.
     pub fn presented(&mut self, frame: FrameId, refresh: RecordedRefresh, faults: &mut FaultPlayer) {
-        let moment = FaultPoint { time: refresh.time, refresh: refresh.sequence, frame };
+        let point = FaultPoint { time: refresh.time, refresh: refresh.sequence, frame };
         let stamp_fault =
-            faults.take(moment, |what| if let FaultKind::Stamp(fault) = what { Some(fault) } else { None });
+            faults.take(point, |kind| if let FaultKind::Stamp(fault) = kind { Some(fault) } else { None });
         let time = self.stamp(refresh.time, stamp_fault);
-        let no_sequence = faults.take(moment, |what| (what == FaultKind::NoSequence).then_some(())).is_some();
+        let no_sequence = faults.take(point, |kind| (kind == FaultKind::NoSequence).then_some(())).is_some();
         let sequence = (!no_sequence).then_some(refresh.sequence);
-        self.tell(moment, faults, DisplayEvent::Presented { frame, time, sequence });
+        self.tell(point, faults, DisplayEvent::Presented { frame, time, sequence });
     }
 
     /// A rectangle is lit at `light` in `refresh`, and reported at that time.
     pub fn written(&mut self, lit: LitRectangle, light: Instant, refresh: RecordedRefresh, faults: &mut FaultPlayer) {
         let LitRectangle { frame, torn, .. } = lit;
-        let moment = FaultPoint { time: refresh.time, refresh: refresh.sequence, frame };
-        let no_sequence = faults.take(moment, |what| (what == FaultKind::NoSequence).then_some(())).is_some();
+        let point = FaultPoint { time: refresh.time, refresh: refresh.sequence, frame };
+        let no_sequence = faults.take(point, |kind| (kind == FaultKind::NoSequence).then_some(())).is_some();
         let sequence = (!no_sequence).then_some(refresh.sequence);
         let event = DisplayEvent::FrontLit { frame, light, sequence, torn };
-        self.tell(FaultPoint { time: light, ..moment }, faults, event);
+        self.tell(FaultPoint { time: light, ..point }, faults, event);
     }
 
     /// `frame` was lost at `time`, in refresh number `refresh`.
@@ -78,9 +78,9 @@ impl DisplayEventQueue {
         self.queue.front().map(|&(from, _)| from).filter(|&from| from > now)
     }
 
-    fn tell(&mut self, moment: FaultPoint, faults: &mut FaultPlayer, event: DisplayEvent) {
-        let delay = faults.take(moment, |what| if let FaultKind::DelayEvents(by) = what { Some(by) } else { None });
-        self.queue.push_back((moment.time + delay.unwrap_or(Span::ZERO), event));
+    fn tell(&mut self, point: FaultPoint, faults: &mut FaultPlayer, event: DisplayEvent) {
+        let delay = faults.take(point, |kind| if let FaultKind::DelayEvents(by) = kind { Some(by) } else { None });
+        self.queue.push_back((point.time + delay.unwrap_or(Span::ZERO), event));
     }
 
     fn stamp(&mut self, truth: Instant, fault: Option<StampFault>) -> Instant {

@@ -12,8 +12,8 @@
 //! frames are in flight at once.
 //!
 //! A hidden window gets no frame callback, and its frames no light. The window counts as *hidden* while the parent has
-//! set `suspended`, and from [`HIDDEN_AFTER`] without an answer until the next frame callback or shown frame. The output's
-//! owner then switches the output off.
+//! set `suspended`, and from [`HIDDEN_AFTER`] without an answer until the next frame callback or shown frame. While it
+//! is hidden, the output's owner switches the output off.
 //!
 //! Some parents have no presentation feedback, never send it, or send callbacks but discard every frame. The frame
 //! callback then counts as light, until the parent reports a presented frame.

@@ -14,7 +14,7 @@ use crate::backend::{CursorPlane, SubmitError};
 
 impl Flipper {
     /// Makes a test commit with these clients' planes on top of the current state, and reports the result.
-    pub fn test_planes(&mut self, shape: PlaneTestKey, shown: ShownPlanes) {
+    pub fn test_planes(&mut self, key: PlaneTestKey, shown: ShownPlanes) {
         // Before the modeset there is no current state to test against.
         let can_tell = self.is_on && self.is_ours && !self.modeset;
         let tested = can_tell.then(|| match self.client.states(&shown, false) {
@@ -24,7 +24,7 @@ impl Flipper {
         if let Some(Err(error)) = &tested {
             tracing::debug!(output = self.name, %error, "planes cannot show this, so it is composed");
         }
-        self.messages.push_back(PipeMessage::PlanesTested(shape, tested.and_then(|tested| verdict(&tested))));
+        self.messages.push_back(PipeMessage::PlanesTested(key, tested.and_then(|tested| verdict(&tested))));
         // The client may have attached another buffer meanwhile, so this may be the last reference: drop it on
         // the main thread.
         self.messages.push_back(PipeMessage::Released(vec![shown], Vec::new()));

@@ -77,8 +77,8 @@ impl Pipe {
                 self.events.push_back(DisplayEvent::Changed);
             }
             PipeMessage::PlanesRefused(planes) => self.test_commit_cache.record_refusal(&planes),
-            PipeMessage::PlanesTested(shape, shows) => {
-                if self.test_commit_cache.record_result(shape, shows) {
+            PipeMessage::PlanesTested(key, shows) => {
+                if self.test_commit_cache.record_result(key, shows) {
                     self.events.push_back(DisplayEvent::PlanesKnown);
                 }
             }

@@ -115,13 +115,13 @@ impl VirtualDisplay {
     fn flip(&mut self, refresh: RecordedRefresh) {
         let Some(mut pending) = self.pending.take() else { return };
         self.grid.rebase(refresh);
-        let moment = FaultPoint { time: refresh.time, refresh: refresh.sequence, frame: pending.frame };
-        if self.faults.take(moment, |what| (what == FaultKind::HoldFlip).then_some(())).is_some() {
+        let point = FaultPoint { time: refresh.time, refresh: refresh.sequence, frame: pending.frame };
+        if self.faults.take(point, |kind| (kind == FaultKind::HoldFlip).then_some(())).is_some() {
             pending.held_until = refresh.time + Span::from_nanos(1);
             self.pending = Some(pending);
             return;
         }
-        if self.faults.take(moment, |what| (what == FaultKind::LoseFrame).then_some(())).is_some() {
+        if self.faults.take(point, |kind| (kind == FaultKind::LoseFrame).then_some(())).is_some() {
             self.lose(pending, LossReason::Device, refresh.time);
             return self.promote(refresh.time);
         }

@@ -56,8 +56,8 @@ impl VirtualDisplay {
         self.advance(now);
         self.test(plan)?;
         let refresh = self.grid.next_repeat(now).sequence;
-        let moment = FaultPoint { time: now, refresh, frame: plan.frame };
-        match self.faults.take(moment, |what| (what == FaultKind::RefuseSubmit).then_some(())) {
+        let point = FaultPoint { time: now, refresh, frame: plan.frame };
+        match self.faults.take(point, |kind| (kind == FaultKind::RefuseSubmit).then_some(())) {
             Some(()) => Err(SubmitError::Device("refused by the fault script".to_owned())),
             None => Ok(()),
         }

@@ -127,13 +127,13 @@ impl FaultPlayer {
     }
 
     /// Uses up the first due fault for which `select` returns a value.
-    pub fn take<T>(&mut self, moment: FaultPoint, select: impl Fn(FaultKind) -> Option<T>) -> Option<T> {
+    pub fn take<T>(&mut self, point: FaultPoint, select: impl Fn(FaultKind) -> Option<T>) -> Option<T> {
         let epoch = self.epoch;
         let (index, taken) = self.left.iter().enumerate().find_map(|(index, fault)| {
             let started = match fault.when {
-                FaultTime::Refresh(refresh) => moment.refresh >= refresh,
-                FaultTime::Frame(frame) => moment.frame >= frame,
-                FaultTime::At(after) => moment.time >= epoch + after,
+                FaultTime::Refresh(refresh) => point.refresh >= refresh,
+                FaultTime::Frame(frame) => point.frame >= frame,
+                FaultTime::At(after) => point.time >= epoch + after,
             };
             started.then(|| select(fault.kind)).flatten().map(|taken| (index, taken))
         })?;
@@ -171,11 +171,11 @@ impl FaultPlayer {
 
     fn use_up(&mut self, index: usize) -> FaultKind {
         let fault = &mut self.left[index];
-        let what = fault.kind;
+        let kind = fault.kind;
         fault.count -= 1;
         if fault.count == 0 {
             self.left.remove(index);
         }
-        what
+        kind
     }
 }

@@ -42,7 +42,7 @@ fn fault(words: &mut ScriptWords<'_>) -> Result<ScriptedFault, FaultScriptError>
         "at" => FaultTime::At(words.span()?),
         other => return Err(words.wrong("`refresh`, `frame` or `at`", other)),
     };
-    let what = what(words)?;
+    let kind = kind(words)?;
     let count = match words.peek() {
         Some("for") => {
             words.next("`for`")?;
@@ -50,10 +50,10 @@ fn fault(words: &mut ScriptWords<'_>) -> Result<ScriptedFault, FaultScriptError>
         }
         _ => 1,
     };
-    Ok(ScriptedFault { when, kind: what, count })
+    Ok(ScriptedFault { when, kind, count })
 }
 
-fn what(words: &mut ScriptWords<'_>) -> Result<FaultKind, FaultScriptError> {
+fn kind(words: &mut ScriptWords<'_>) -> Result<FaultKind, FaultScriptError> {
     const FAULTS: &str = "a fault (`stamp`, `no-sequence`, `hold-flip`, `lose-frame`, `refuse-submit`, \
                           `delay-events`, `power`, `mode` or `unplug`)";
     Ok(match words.next(FAULTS)? {
@@ -193,7 +193,7 @@ mod tests {
     fn a_script_means_what_its_documentation_says() {
         let text =
             "\n  # nothing\nrefresh 130  stamp late 300us for 3 # three\nat 4s mode 1280x720@59.94\nframe 3 unplug";
-        let fault = |when, what, count| ScriptedFault { when, kind: what, count };
+        let fault = |when, kind, count| ScriptedFault { when, kind, count };
         let mode = VideoMode { width: 1280, height: 720, refresh: 59_940 };
         let expected = vec![
             fault(FaultTime::Refresh(130), FaultKind::Stamp(StampFault::Late(Span::from_micros(300))), 3),

@@ -206,7 +206,7 @@ fn script() -> impl Strategy<Value = FaultScript> {
         Just(StampFault::Duplicate),
     ];
     let mode = VideoMode { width: 4, height: 2, refresh: 100_000 };
-    let what = prop_oneof![
+    let kind = prop_oneof![
         stamp.prop_map(FaultKind::Stamp),
         Just(FaultKind::NoSequence),
         Just(FaultKind::HoldFlip),
@@ -217,7 +217,7 @@ fn script() -> impl Strategy<Value = FaultScript> {
         Just(FaultKind::Mode(mode)),
         Just(FaultKind::Unplug),
     ];
-    let fault = (when, what, 1u32..4).prop_map(|(when, what, count)| ScriptedFault { when, kind: what, count });
+    let fault = (when, kind, 1u32..4).prop_map(|(when, kind, count)| ScriptedFault { when, kind, count });
     prop::collection::vec(fault, 0..8).prop_map(|faults| FaultScript { faults })
 }
 
