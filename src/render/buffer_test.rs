@@ -66,13 +66,13 @@ mod tests {
     use std::sync::mpsc;
 
     fn test() -> (BufferTest, mpsc::Receiver<bool>) {
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).expect("memory");
         let mut builder = Dmabuf::builder((1, 1), Fourcc::Xrgb8888, Modifier::Linear, DmabufFlags::empty());
         builder.add_plane(memory, 0, 0, 4);
         let dmabuf = builder.build().expect("one plane");
-        let answer = move |result: Result<(), String>| tell.send(result.is_ok()).expect("the receiver is alive");
-        (BufferTest::new(dmabuf, None, Box::new(answer)), told)
+        let answer = move |result: Result<(), String>| sender.send(result.is_ok()).expect("the receiver is alive");
+        (BufferTest::new(dmabuf, None, Box::new(answer)), receiver)
     }
 
     fn lost() -> Result<(), RenderError> {
@@ -81,31 +81,31 @@ mod tests {
 
     #[test]
     fn a_buffer_is_not_refused_because_a_gpu_is_reset() {
-        let (test, told) = test();
+        let (test, receiver) = test();
         let test = test.finish(lost()).expect("it is asked again");
-        assert!(told.try_recv().is_err(), "nothing is known yet");
+        assert!(receiver.try_recv().is_err(), "nothing is known yet");
         assert!(test.finish(Ok(())).is_none());
-        assert_eq!(told.try_recv(), Ok(true));
+        assert_eq!(receiver.try_recv(), Ok(true));
     }
 
     #[test]
     fn a_buffer_that_every_context_is_lost_with_is_refused() {
-        let (test, told) = test();
+        let (test, receiver) = test();
         let test = test.finish(lost()).expect("it is asked again");
         assert!(test.finish(lost()).is_none());
-        assert_eq!(told.try_recv(), Ok(false));
+        assert_eq!(receiver.try_recv(), Ok(false));
     }
 
     #[test]
     fn unreadable_buffer_is_refused_at_once() {
         let unreadable = || Err(RenderError::Gles("no such format".to_owned()));
         for lost_before in [false, true] {
-            let (mut test, told) = test();
+            let (mut test, receiver) = test();
             if lost_before {
                 test = test.finish(lost()).expect("it is asked again");
             }
             assert!(test.finish(unreadable()).is_none());
-            assert_eq!(told.try_recv(), Ok(false));
+            assert_eq!(receiver.try_recv(), Ok(false));
         }
     }
 }

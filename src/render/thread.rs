@@ -394,12 +394,12 @@ impl ThreadPainter {
     fn draw(&mut self, id: RenderJobId, mut job: RenderJob, uploads: &[UpcomingContent]) -> FinishedJob {
         let begun = MonotonicClock.now();
         let fault = self.faults.next();
-        let said = fault.took;
+        let injected_time = fault.took;
         let result = self.with(|gles| {
             fault.apply()?;
             gles.draw(&mut job, uploads)
         });
-        FinishedJob { id, job, result, took: said.or_else(|| Some(MonotonicClock.now() - begun)) }
+        FinishedJob { id, job, result, took: injected_time.or_else(|| Some(MonotonicClock.now() - begun)) }
     }
 
     /// Uploads a piece of the queued content. Returns the items to release: all of them if there is no context.

@@ -50,7 +50,7 @@ pub struct DrmCard {
     worker_state: Option<Arc<Mutex<WorkerState>>>,
     scans: QueueSender<ScanRequest>,
     reports: WorkerReports,
-    findings: QueueReceiver<WorkerResult>,
+    results: QueueReceiver<WorkerResult>,
     opened: Option<OpenedDevice>,
     pipes: HashMap<connector::Handle, Rc<RefCell<Pipe>>>,
 }
@@ -72,13 +72,13 @@ impl DrmCard {
     /// [poll](Self::poll), or an output has an event.
     pub fn new(descriptor: OwnedFd, wakeup: Ping) -> Result<Self, DrmError> {
         let failed = |error| DrmError::Device { what: "the worker's queue cannot be created", error };
-        let (found, findings) = queue().map_err(failed)?;
+        let (reported, results) = queue().map_err(failed)?;
         let (scans, wanted) = queue().map_err(failed)?;
         real_time::remember_limit();
         let jobs = WorkerHandle::start()?;
-        let reports = WorkerReports::new(found, wakeup);
+        let reports = WorkerReports::new(reported, wakeup);
         let state = Some(Arc::new(Mutex::new(WorkerState::new(wanted))));
-        let card = DrmCard { jobs, worker_state: state, scans, reports, findings, opened: None, pipes: HashMap::new() };
+        let card = DrmCard { jobs, worker_state: state, scans, reports, results, opened: None, pipes: HashMap::new() };
         let of_worker = card.reports.clone();
         card.run_on_worker(move |state| state.open(descriptor, &of_worker));
         Ok(card)
@@ -139,8 +139,8 @@ impl DrmCard {
     /// The worker's next result, if there is any.
     pub fn poll(&mut self) -> Option<CardEvent> {
         loop {
-            let finding = self.findings.take()?;
-            if let Some(change) = self.learn(finding) {
+            let result = self.results.take()?;
+            if let Some(change) = self.learn(result) {
                 return Some(change);
             }
         }
@@ -152,16 +152,16 @@ impl DrmCard {
             if let Some(change) = self.poll() {
                 return Some(change);
             }
-            let mut there = [rustix::event::PollFd::new(&self.findings, rustix::event::PollFlags::IN)];
+            let mut there = [rustix::event::PollFd::new(&self.results, rustix::event::PollFlags::IN)];
             match rustix::event::poll(&mut there, None) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => self.findings.clear_wakeup(),
+                Ok(_) | Err(rustix::io::Errno::INTR) => self.results.clear_wakeup(),
                 Err(_) => return None,
             }
         }
     }
 
-    fn learn(&mut self, finding: WorkerResult) -> Option<CardEvent> {
-        Some(match finding {
+    fn learn(&mut self, result: WorkerResult) -> Option<CardEvent> {
+        Some(match result {
             WorkerResult::Opened { device, driver } => {
                 let number = rustix::fs::fstat(&device).map_or(0, |status| status.st_rdev);
                 self.opened = Some(OpenedDevice { device, driver, number });

@@ -24,8 +24,8 @@ pub(super) fn opaque_format(code: u32) -> Option<DrmFourcc> {
 pub(super) fn import(device: &DrmDeviceFd, memory: &DeviceMemory) -> std::io::Result<framebuffer::Handle> {
     let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidInput);
     let format = opaque_format(memory.format).ok_or_else(invalid)?;
-    let told = DrmModifier::from(memory.modifier) != DrmModifier::Invalid;
-    if !told || memory.parts.is_empty() || memory.parts.len() > MOST_PARTS {
+    let has_modifier = DrmModifier::from(memory.modifier) != DrmModifier::Invalid;
+    if !has_modifier || memory.parts.is_empty() || memory.parts.len() > MOST_PARTS {
         return Err(invalid());
     }
     let mut handles = [None; MOST_PARTS];

@@ -49,17 +49,17 @@ pub(super) enum WorkerResult {
 /// Sends results and wakes the main thread.
 #[derive(Clone)]
 pub(super) struct WorkerReports {
-    found: QueueSender<WorkerResult>,
+    results: QueueSender<WorkerResult>,
     wakeup: Ping,
 }
 
 impl WorkerReports {
-    pub fn new(found: QueueSender<WorkerResult>, wakeup: Ping) -> Self {
-        WorkerReports { found, wakeup }
+    pub fn new(results: QueueSender<WorkerResult>, wakeup: Ping) -> Self {
+        WorkerReports { results, wakeup }
     }
 
-    pub fn send(&self, finding: WorkerResult) {
-        self.found.send(finding);
+    pub fn send(&self, result: WorkerResult) {
+        self.results.send(result);
         self.wakeup.ping();
     }
 }

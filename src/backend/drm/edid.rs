@@ -81,18 +81,18 @@ mod tests {
         block
     }
 
-    fn said(make: &str, model: &str, serial: Option<&str>) -> Option<EdidIdentity> {
+    fn identity(make: &str, model: &str, serial: Option<&str>) -> Option<EdidIdentity> {
         Some(EdidIdentity { make: make.to_owned(), model: model.to_owned(), serial: serial.map(str::to_owned) })
     }
 
     #[test]
     fn texts_count_before_numbers() {
-        assert_eq!(identify(&block(&[])), said("DEL", "0xD0A1", Some("0x12345678")));
+        assert_eq!(identify(&block(&[])), identity("DEL", "0xD0A1", Some("0x12345678")));
         let named = block(&[(NAME, "DELL U2720Q"), (0xfd, "limits"), (SERIAL, "2MK7Z13")]);
-        assert_eq!(identify(&named), said("DEL", "DELL U2720Q", Some("2MK7Z13")));
+        assert_eq!(identify(&named), identity("DEL", "DELL U2720Q", Some("2MK7Z13")));
         let mut without = block(&[(NAME, " \n"), (SERIAL, "")]);
         without[12..16].fill(0);
-        assert_eq!(identify(&without), said("DEL", "0xD0A1", None));
+        assert_eq!(identify(&without), identity("DEL", "0xD0A1", None));
     }
 
     #[test]

@@ -83,10 +83,10 @@ impl FlipClock {
         (self.interval, self.anchor, self.last) = (interval, now, None);
     }
 
-    /// Returns when the frame of the commit `asked` reaches light, from its flip event, received at `now`.
-    pub fn flipped(&mut self, event: FlipEvent, asked: FlipCommit, now: Instant) -> FlipLight {
-        if self.trusted && !asked.modeset {
-            let implausible = self.is_implausible(event, asked.at, now);
+    /// Returns when the frame of `commit` reaches light, from its flip event, received at `now`.
+    pub fn flipped(&mut self, event: FlipEvent, commit: FlipCommit, now: Instant) -> FlipLight {
+        if self.trusted && !commit.modeset {
+            let implausible = self.is_implausible(event, commit.at, now);
             self.implausible = (self.implausible << 1 | u32::from(implausible)) & ((1 << MEMORY) - 1);
             self.trusted = self.implausible.count_ones() < TOLERATED;
         }
@@ -97,14 +97,14 @@ impl FlipClock {
             self.last.map_or(u64::from(event.sequence), |last| u64::from(event.sequence.wrapping_sub(last.sequence)));
         self.counted += step;
         self.last = Some(event);
-        let known = !asked.modeset && event.time >= asked.at;
+        let known = !commit.modeset && event.time >= commit.at;
         FlipLight { time: if known { event.time } else { Instant::ZERO }, sequence: Some(self.counted) }
     }
 
     /// A vblank time is impossible more than one refresh before the commit or after `now`. Two flips cannot share a
     /// refresh.
-    fn is_implausible(&self, event: FlipEvent, asked: Instant, now: Instant) -> bool {
-        let impossible = event.time + self.interval < asked || event.time > now + self.interval;
+    fn is_implausible(&self, event: FlipEvent, committed_at: Instant, now: Instant) -> bool {
+        let impossible = event.time + self.interval < committed_at || event.time > now + self.interval;
         let repeated =
             self.last.is_some_and(|last| event.time < last.time + self.interval / 2 || event.sequence == last.sequence);
         impossible || repeated
@@ -132,24 +132,27 @@ mod tests {
         FlipEvent { time: at(millis), sequence }
     }
 
-    fn asked(at: Instant) -> FlipCommit {
+    fn committed(at: Instant) -> FlipCommit {
         FlipCommit { at, modeset: false }
     }
 
     #[test]
     fn event_older_than_its_commit_has_an_unknown_time() {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
-        assert_eq!(clock.flipped(event(10, 1), asked(at(4)), at(10)).time, at(10));
-        let stale = clock.flipped(event(20, 2), asked(at(24)), at(30));
+        assert_eq!(clock.flipped(event(10, 1), committed(at(4)), at(10)).time, at(10));
+        let stale = clock.flipped(event(20, 2), committed(at(24)), at(30));
         assert_eq!(stale, FlipLight { time: Instant::ZERO, sequence: Some(2) }, "it was shown at an unknown time");
-        assert_eq!(clock.flipped(event(40, 4), asked(at(34)), at(40)), FlipLight { time: at(40), sequence: Some(4) });
+        assert_eq!(
+            clock.flipped(event(40, 4), committed(at(34)), at(40)),
+            FlipLight { time: at(40), sequence: Some(4) }
+        );
     }
 
     #[test]
     fn a_vblank_while_the_kernel_still_answers_is_light() {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
         // The commit started just before the vblank; the ioctl returned just after it.
-        assert_eq!(clock.flipped(event(10, 1), asked(at(9)), at(11)).time, at(10));
+        assert_eq!(clock.flipped(event(10, 1), committed(at(9)), at(11)).time, at(10));
     }
 
     #[test]
@@ -159,8 +162,8 @@ mod tests {
             let start = i64::from(turn) * 1_000;
             let on = FlipCommit { at: at(start + 480), modeset: true };
             let first = clock.flipped(event(start, turn * 50), on, at(start + 490));
-            assert_eq!(first.time, Instant::ZERO, "480 ms before it was asked for");
-            let next = clock.flipped(event(start + 500, turn * 50 + 1), asked(at(start + 495)), at(start + 500));
+            assert_eq!(first.time, Instant::ZERO, "480 ms before its commit");
+            let next = clock.flipped(event(start + 500, turn * 50 + 1), committed(at(start + 495)), at(start + 500));
             assert_eq!(next.time, at(start + 500));
         }
         assert!(clock.is_trusted());
@@ -169,9 +172,9 @@ mod tests {
     #[test]
     fn plausible_driver_is_trusted_and_its_counter_is_extended_to_64_bits() {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
-        let first = clock.flipped(event(10, u32::MAX), asked(at(3)), at(10));
+        let first = clock.flipped(event(10, u32::MAX), committed(at(3)), at(10));
         assert_eq!(first, FlipLight { time: at(10), sequence: Some(u64::from(u32::MAX)) });
-        let second = clock.flipped(event(30, 1), asked(at(21)), at(30));
+        let second = clock.flipped(event(30, 1), committed(at(21)), at(30));
         assert_eq!(second, FlipLight { time: at(30), sequence: Some(u64::from(u32::MAX) + 2) });
         assert!(clock.is_trusted());
     }
@@ -183,12 +186,12 @@ mod tests {
         let mut lights = Vec::new();
         // The first few events are passed on: the vsync model survives them.
         while clock.is_trusted() {
-            clock.flipped(FlipEvent { time: now, sequence: 0 }, asked(now), now);
+            clock.flipped(FlipEvent { time: now, sequence: 0 }, committed(now), now);
             now += Span::from_millis(1);
         }
         assert!(now < at(3) + INTERVAL);
         for _ in 0..4 {
-            let light = clock.flipped(FlipEvent { time: now, sequence: 0 }, asked(now), now);
+            let light = clock.flipped(FlipEvent { time: now, sequence: 0 }, committed(now), now);
             lights.push(light.time);
             now = now.max(light.time) + Span::from_millis(1);
         }
@@ -202,7 +205,7 @@ mod tests {
             let broken = refresh % 17 == 0;
             let time = if broken { Instant::ZERO } else { at(i64::from(refresh) * 10) };
             let due = at(i64::from(refresh) * 10);
-            clock.flipped(FlipEvent { time, sequence: refresh }, asked(due - Span::from_millis(4)), due);
+            clock.flipped(FlipEvent { time, sequence: refresh }, committed(due - Span::from_millis(4)), due);
         }
         assert!(clock.is_trusted());
     }
@@ -210,7 +213,7 @@ mod tests {
     #[test]
     fn without_a_vblank_counter_it_is_software_vsync_from_the_start() {
         let mut clock = FlipClock::new(INTERVAL, false, at(0));
-        let light = clock.flipped(event(10, 7), asked(at(11)), at(11));
+        let light = clock.flipped(event(10, 7), committed(at(11)), at(11));
         assert_eq!(light, FlipLight { time: at(20), sequence: Some(2) });
     }
 }

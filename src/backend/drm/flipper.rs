@@ -39,7 +39,7 @@ use upbeat_timing::time::{Clock, Instant};
 #[derive(Debug)]
 struct FlipInFlight {
     frame: FrameId,
-    asked: FlipCommit,
+    commit: FlipCommit,
     /// The refresh that the frame was meant for, if it had waited and was committed in time.
     due: Option<Instant>,
     /// Set by the flip event: when the frame reaches light.
@@ -201,7 +201,7 @@ impl Flipper {
             damage_clips: clips.as_ref().map(blob),
             ..picture.plane_config(size)
         });
-        let asked = FlipCommit { at: clock.now(), modeset: self.modeset };
+        let commit = FlipCommit { at: clock.now(), modeset: self.modeset };
         if let Err(error) = self.commit(primary, content.cursor.as_ref(), &content.planes) {
             return self.refuse(frame, error, content);
         }
@@ -210,7 +210,7 @@ impl Flipper {
         }
         let FlipContent { picture, cursor, planes, .. } = content;
         self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
-        self.in_flight = Some(FlipInFlight { frame, asked, due, light: None, picture, planes });
+        self.in_flight = Some(FlipInFlight { frame, commit, due, light: None, picture, planes });
         self.messages.push_back(PipeMessage::Committed(frame));
     }
 
@@ -221,7 +221,7 @@ impl Flipper {
         }
         let Some(flight) = &mut self.in_flight else { return };
         let was_trusted = self.clock.is_trusted();
-        let light = self.clock.flipped(event, flight.asked, clock.now());
+        let light = self.clock.flipped(event, flight.commit, clock.now());
         flight.light = Some(light);
         if was_trusted && !self.clock.is_trusted() {
             tracing::warn!(output = self.name, "the driver's timestamps make no sense: software vsync from now on");

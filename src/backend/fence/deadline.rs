@@ -28,15 +28,15 @@ pub fn hint(descriptor: BorrowedFd<'_>, deadline: Instant) {
     }
     let exported = dma_buf::writers(descriptor).ok();
     let fence = exported.as_ref().map_or(descriptor, AsFd::as_fd);
-    let told = sync_file::set_deadline(fence, deadline);
+    let result = sync_file::set_deadline(fence, deadline);
     // Only a genuine sync file proves that the kernel lacks the ioctl.
-    if lacks_call(told) && sync_file::is_one(fence) && !UNSUPPORTED.swap(true, Ordering::Relaxed) {
+    if lacks_call(result) && sync_file::is_one(fence) && !UNSUPPORTED.swap(true, Ordering::Relaxed) {
         tracing::debug!("the kernel has no fence deadlines (Linux 6.6 and later have)");
     }
 }
 
-fn lacks_call(told: Result<(), Errno>) -> bool {
-    matches!(told, Err(Errno::NOTTY | Errno::INVAL))
+fn lacks_call(result: Result<(), Errno>) -> bool {
+    matches!(result, Err(Errno::NOTTY | Errno::INVAL))
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Pipe {
                 self.unplug();
             }
             PipeMessage::Switched(switch) => self.switched(*switch),
-            PipeMessage::NotSwitched(asked, error) => self.not_switched(asked, error),
+            PipeMessage::NotSwitched(request, error) => self.not_switched(request, error),
             PipeMessage::Buffer(mode, made) => {
                 if mode != self.mode_revision {
                     return;

@@ -72,15 +72,15 @@ impl Pipe {
 
     /// The slowest rate (mHz) of the newest request; `None`: the rate is fixed.
     pub fn slowest(&self) -> Option<u32> {
-        self.switches.requests.last().map_or(self.properties.slowest, |asked| asked.slowest)
+        self.switches.requests.last().map_or(self.properties.slowest, |request| request.slowest)
     }
 
     fn request_mode(&mut self, (mode, slowest): WantedMode, from: Option<RefusedMode>) -> ModeId {
         let range = self.properties.rates.range(&self.properties.name, mode_of(mode), slowest);
         // With an unanswered request, or a mode in which no frame was shown yet, the final mode is unknown:
         // switch in any case.
-        let ModeSwitches { requests: asked, proof, seen, .. } = &self.switches;
-        let is_in_force = mode == self.properties.mode && asked.is_empty() && proof.is_none() && seen.is_none();
+        let ModeSwitches { requests, proof, seen, .. } = &self.switches;
+        let is_in_force = mode == self.properties.mode && requests.is_empty() && proof.is_none() && seen.is_none();
         let id = ModeId(self.switches.last.0.wrapping_add(1));
         self.switches.last = id;
         self.switches.requests.push(PendingModeRequest { id, slowest, varies: range.is_some(), from });
@@ -127,11 +127,11 @@ impl Pipe {
     }
 
     /// The presenter has switched the mode, or the range of rates.
-    pub(super) fn switched(&mut self, ModeSwitch { request: asked, mode, range }: ModeSwitch) {
+    pub(super) fn switched(&mut self, ModeSwitch { request, mode, range }: ModeSwitch) {
         if self.mirror.power == PresenterPower::Gone {
             return;
         }
-        let PendingModeRequest { slowest, varies, from, .. } = self.take_request(asked);
+        let PendingModeRequest { slowest, varies, from, .. } = self.take_request(request);
         let before = (self.properties.mode, self.properties.slowest);
         self.properties.slowest = slowest;
         let Some((mode, scanout)) = mode else {
@@ -141,7 +141,7 @@ impl Pipe {
                 self.properties.slowest = before.1;
             }
             let result = if is_fixed { Err("the driver does not vary its rate".to_owned()) } else { Ok(()) };
-            return self.settle(asked, result);
+            return self.settle(request, result);
         };
         // The previous mode was replaced before a frame was shown in it.
         self.settle_proof();
@@ -151,29 +151,29 @@ impl Pipe {
         if let Some(from) = from {
             self.settle_refused(from);
         }
-        self.switches.proof = Some(UnprovenMode { id: Some(asked), goes_back });
+        self.switches.proof = Some(UnprovenMode { id: Some(request), goes_back });
         if self.mirror.power != PresenterPower::On {
             self.settle_dark();
         }
     }
 
     /// The switch was refused, or there was no memory for it.
-    pub(super) fn not_switched(&mut self, asked: ModeId, error: String) {
-        let PendingModeRequest { from, .. } = self.take_request(asked);
+    pub(super) fn not_switched(&mut self, request: ModeId, error: String) {
+        let PendingModeRequest { from, .. } = self.take_request(request);
         let ModeSwitches { requests: others, proof, seen, .. } = &mut self.switches;
         if let Some(from) = from {
             tracing::error!(output = self.properties.name, error, "the old mode was refused");
             *seen = None;
             self.settle_refused(from);
-            return self.settle(asked, Err(error));
+            return self.settle(request, Err(error));
         }
         tracing::error!(output = self.properties.name, error, "another mode was refused: the old one stays");
         // The current mode may be one that was refused, and that this request was to replace.
         match *seen {
             Some(seen) if others.is_empty() && proof.is_none() => {
-                self.request_mode(seen, Some(RefusedMode { id: Some(asked), error }));
+                self.request_mode(seen, Some(RefusedMode { id: Some(request), error }));
             }
-            _ => self.settle(asked, Err(error)),
+            _ => self.settle(request, Err(error)),
         }
     }
 
@@ -232,21 +232,21 @@ impl Pipe {
     /// The monitor is gone: answers all requests with an error.
     pub(super) fn cancel_mode_requests(&mut self) {
         let proof = self.switches.proof.take().and_then(|proof| proof.id);
-        let asked = std::mem::take(&mut self.switches.requests).into_iter();
-        let asked = asked.flat_map(|asked| [Some(asked.id), asked.from.and_then(|from| from.id)]);
-        let given_up: Vec<ModeId> = asked.chain([proof]).flatten().collect();
+        let requests = std::mem::take(&mut self.switches.requests).into_iter();
+        let ids = requests.flat_map(|request| [Some(request.id), request.from.and_then(|from| from.id)]);
+        let given_up: Vec<ModeId> = ids.chain([proof]).flatten().collect();
         given_up.into_iter().for_each(|id| self.settle(id, Err("the monitor is gone".to_owned())));
     }
 
     /// Removes the request with this id; without one, returns an empty request.
     fn take_request(&mut self, id: ModeId) -> PendingModeRequest {
-        let index = self.switches.requests.iter().position(|asked| asked.id == id);
+        let index = self.switches.requests.iter().position(|request| request.id == id);
         index.map_or(PendingModeRequest { id, slowest: None, varies: false, from: None }, |index| {
             self.switches.requests.remove(index)
         })
     }
 
-    fn settle(&mut self, asked: ModeId, result: Result<(), String>) {
-        self.events.push_back(DisplayEvent::ModeSettled { request: asked, result });
+    fn settle(&mut self, request: ModeId, result: Result<(), String>) {
+        self.events.push_back(DisplayEvent::ModeSettled { request, result });
     }
 }

@@ -230,7 +230,7 @@ proptest! {
         let mut display = TimelineStage::new(OutputOptions { faults, ..options() }).display;
         let light = LightLog::default();
         display.add_watch(Box::new(light.clone()));
-        let (mut now, mut taken, mut fates) = (Instant::ZERO, BTreeSet::new(), BTreeSet::new());
+        let (mut now, mut taken, mut outcomes) = (Instant::ZERO, BTreeSet::new(), BTreeSet::new());
         for (frame, gap) in (0..).zip(gaps.into_iter().chain([1_000_000_000])) {
             let next = now + Span::from_nanos(gap);
             while let Some(wake) = display.next_event().filter(|&wake| wake <= next) {
@@ -254,10 +254,10 @@ proptest! {
                 shown_frames.insert(frame);
             }
             if let DisplayEvent::Presented { frame, .. } | DisplayEvent::Lost { frame, .. } = event {
-                prop_assert!(fates.insert(frame), "two fates for {:?}", frame);
+                prop_assert!(outcomes.insert(frame), "two outcomes for {:?}", frame);
             }
         }
-        prop_assert_eq!(fates, taken);
+        prop_assert_eq!(outcomes, taken);
         let light = light.0.borrow();
         prop_assert_eq!(light.iter().map(|shown| shown.frame).collect::<BTreeSet<_>>(), shown_frames);
         for pair in light.windows(2) {

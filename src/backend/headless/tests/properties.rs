@@ -103,7 +103,7 @@ proptest! {
     #[test]
     fn every_frame_taken_is_shown_once_on_the_grid_or_reported_lost(steps in steps()) {
         let (taken, events) = play(&steps, options(), true);
-        let mut fates = BTreeMap::new();
+        let mut outcomes = BTreeMap::new();
         let mut last = 0;
         for event in &events {
             let frame = match *event {
@@ -117,9 +117,9 @@ proptest! {
                 DisplayEvent::Lost { frame, .. } => frame,
                 _ => continue,
             };
-            prop_assert!(fates.insert(frame.0, event.clone()).is_none(), "two fates for {:?}", frame);
+            prop_assert!(outcomes.insert(frame.0, event.clone()).is_none(), "two outcomes for {:?}", frame);
         }
-        prop_assert_eq!(fates.into_keys().collect::<Vec<_>>(), taken);
+        prop_assert_eq!(outcomes.into_keys().collect::<Vec<_>>(), taken);
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl TimelineStage {
                 DisplayEvent::PlanesKnown => "planes known".to_owned(),
                 DisplayEvent::QueueGrown => "more room".to_owned(),
                 DisplayEvent::Changed => "changed".to_owned(),
-                DisplayEvent::ModeSettled { request: asked, result } => format!("mode {}: {result:?}", asked.0),
+                DisplayEvent::ModeSettled { request, result } => format!("mode {}: {result:?}", request.0),
                 DisplayEvent::Gone => "gone".to_owned(),
             };
             self.note(millis, &format!("  -> {text}"));
