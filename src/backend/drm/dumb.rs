@@ -45,7 +45,7 @@ impl DumbMemory {
             Ok(framebuffer) => Ok(DumbMemory { device: device.clone(), buffer, framebuffer }),
             Err(error) => {
                 let _ = device.destroy_dumb_buffer(buffer);
-                Err(failed("a framebuffer", error))
+                Err(failed("framebuffer", error))
             }
         }
     }
@@ -89,7 +89,7 @@ impl DumbFrame {
         let bytes = buffer.pitch() as usize * buffer.size().1 as usize;
         let own = stride * rows(top)..stride * rows(top + height);
         let mapping = Mapping::new(memory.device.as_fd(), buffer.handle().into(), bytes, own);
-        let mapping = mapping.map_err(|error| DrmError::Memory { what: "a mapping", width, height, error })?;
+        let mapping = mapping.map_err(|error| DrmError::Memory { what: "mapping", width, height, error })?;
         mapping.touch();
         Ok(DumbFrame { memory: memory.clone(), mapping, stride, top, width, height })
     }

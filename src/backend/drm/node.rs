@@ -49,10 +49,10 @@ pub(super) fn reopen(device: &impl Device, node: RendererNode) -> io::Result<Own
 }
 
 /// Authenticates a file of the primary node: as DRM master we have to allow it to render.
-#[expect(deprecated, reason = "there are devices without a node for drawing")]
+#[expect(deprecated, reason = "some devices have no render node")]
 fn authenticate(device: &impl Device, file: &NodeFile) {
-    let vouched = file.generate_auth_token().and_then(|token| device.authenticate_auth_token(token));
-    if let Err(error) = vouched {
+    let authenticated = file.generate_auth_token().and_then(|token| device.authenticate_auth_token(token));
+    if let Err(error) = authenticated {
         // Some kernels, and some users, do not need it. If it was needed, the renderer fails later.
         tracing::debug!(%error, "the renderer's device file is not authenticated");
     }
