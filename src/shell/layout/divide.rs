@@ -1,7 +1,7 @@
 //! Divides a length into whole pixels, without a remainder. No part gets less than its minimum as long as that is
 //! possible.
 
-/// Unit of [`Width::Share`](super::op::Width::Share): thousandths.
+/// Unit of [`ColumnWidth::Share`](super::op::ColumnWidth::Share): thousandths.
 pub(super) const WHOLE: u16 = 1000;
 
 /// Size of one part of a length.

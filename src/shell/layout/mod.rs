@@ -2,10 +2,11 @@
 //!
 //! Every screen has its workspaces. A workspace is a *strip* of columns, which may be wider than the screen and scrolls
 //! horizontally, with floating windows above. Every action of a user, a client, an output or the configuration is an
-//! [`LayoutOp`]. [`TilingLayout::arrange`] gives the rectangles of all windows of a workspace, in whole physical pixels.
+//! [`LayoutOp`]. [`TilingLayout::arrange`] gives the rectangles of all windows of a workspace, in whole physical
+//! pixels.
 //!
 //! ```text
-//!   op ─► Layout::apply ─► strips, views, focus ─► arrange(place) ─► rectangles, order, visibility
+//!   op ─► TilingLayout::apply ─► strips, views, focus ─► arrange(place) ─► rectangles, order, visibility
 //! ```
 //! Invariants after every op (the properties in `tests`): each window is in exactly one place; no column is empty; the
 //! focused window is visible; tiled windows never overlap and fill the height; the active column lies in the view.
