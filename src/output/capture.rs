@@ -60,7 +60,8 @@ pub struct CaptureRequest {
     pub buffer: CaptureTarget,
     /// Whether the picture includes the cursor.
     pub with_cursor: bool,
-    /// Wait until the subject has changed since the last picture taken with this `eye`; the first picture never waits.
+    /// Wait until the subject has changed since the last picture taken with this `damage_tracker`; the first picture
+    /// never waits.
     pub waits: bool,
     /// Damage since this client's last picture.
     pub damage_tracker: Arc<DamageSinceCapture>,

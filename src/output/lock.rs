@@ -3,7 +3,7 @@
 //! ```text
 //!   asked ─► cover: queued frames are dropped, frames that displays hold are withdrawn ─► black, or the lock
 //!                                  in flight: shown once more ─┘                                          │ presented
-//!   is_everywhere: each output that is on shows the lock, and no frame in flight shows anything else ─────┴─► `locked`
+//!   is_shown_everywhere: each output that is on shows the lock, and no frame in flight anything else ─────┴─► `locked`
 //! ```
 
 use super::OutputState;

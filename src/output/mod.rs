@@ -1,8 +1,8 @@
 //! Outputs: schedules repaints, latches content, builds the scene and the plan, and follows each frame to light.
 //!
-//! [`loop_turn`] is the one place that states the order of these steps. `latch` chooses and composes, `present` handles the
-//! display's results, and [`clients`] sends frame callbacks. *When* each step happens is decided in
-//! [`timing`](upbeat_timing), by one [`Conductor`] per output.
+//! [`loop_turn`] is the one place that states the order of these steps. `frame/latch` chooses and composes,
+//! `frame/presentation` handles the display's results, and [`clients`] sends frame callbacks. *When* each step happens is
+//! decided in [`timing`](upbeat_timing), by one [`Conductor`] per output.
 
 pub mod capture;
 pub mod clients;
@@ -94,7 +94,7 @@ pub struct Outputs {
     writes_in_place: bool,
     /// Position of the newest input (global logical coordinates).
     input_position: Option<Point<f64, Logical>>,
-    /// The surface that follows the pointer.
+    /// Subsurfaces that follow the pointer.
     followers: scene::followers::PointerFollowers,
     /// Client buffers that may be scanned out while the client writes to them.
     front_buffers: clients::front_buffer::SharedFrontBuffers,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   shortcut, xdg_toplevel.set_minimized, taskbar ─► minimise ─► not visible; its column closes up, the focus goes on
-//!   overview, Alt+Tab, activation, taskbar ───────► bring_back ─► where it lay
+//!   overview, Alt+Tab, activation, taskbar ───────► restore ─► where it lay
 //! ```
 //! [`Workspaces`](super::workspaces::Workspaces) has the list of minimised windows. For visibility they count as
 //! windows of a workspace that is not shown. The overview and the switcher show them. In a strip the neighbours take

@@ -132,7 +132,7 @@ pub struct Shell {
     output_sizes: Vec<(String, Size<i32, Logical>)>,
     /// States last sent to windows: focus and suspension.
     sent_states: workspace_actions::SentWindowStates,
-    /// Windows with subsurfaces that get `enter` and `cancel` at the end of the turn.
+    /// Windows with subsurfaces that get `enter` and `leave` at the end of the turn.
     pending_output_updates: BTreeSet<WindowId>,
     last_id: u32,
     /// Advances whenever a window gets another title or application id.
@@ -390,14 +390,14 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
         _ => {}
     }
     if !is_root || state.surfaces.has_children(root) {
-        // The whole tree gets `enter` and `cancel` once in a turn, even if the window has not committed yet.
+        // The whole tree gets `enter` and `leave` once in a turn, even if the window has not committed yet.
         state.shell.pending_output_updates.insert(id);
     } else {
         surface_outputs::update_outputs(state, id);
     }
 }
 
-/// Work that is done once in a turn, however often clients commit: extents of surface trees, and `enter` and `cancel`
+/// Work that is done once in a turn, however often clients commit: extents of surface trees, and `enter` and `leave`
 /// events.
 pub fn update_trees(state: &mut State) {
     for root in tree_extent::measure_all(state) {

@@ -1,4 +1,4 @@
-//! Snapping of windows to a half or a quarter of their screen ([`parts`](super::snap_targets)), and back.
+//! Snapping of windows to a half or a quarter of their screen ([`snap_targets`](super::snap_targets)), and back.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 

@@ -1,7 +1,7 @@
 //! Multi-finger gestures: scrolling a strip, switching workspaces, opening the overview.
 //!
-//! The value follows the predicted position of the fingers at presentation time ([`DraggedValue`]). At the release its goal
-//! depends on its position and velocity.
+//! The value follows the predicted position of the fingers at presentation time ([`DraggedValue`]). At the release its
+//! goal depends on its position and velocity.
 //!
 //! ```text
 //!   begin ─► held: follows the fingers ─► released ─► position + velocity · AHEAD ─► the nearest place of rest
@@ -162,7 +162,8 @@ pub fn moved(state: &mut State, at: Instant, delta: Point<f64, Logical>) {
     }
 }
 
-/// Ends the gesture. A gesture that was `cancelled` has no velocity, and switches nothing.
+/// Ends the gesture. If it was `cancelled`, its velocity does not count: columns and workspaces go back, and the
+/// overview opens or closes, whichever is nearer.
 pub fn end(state: &mut State, at: Instant, cancelled: bool) {
     let Some(SwipeGesture { along, place, .. }) = state.shell.swipe.take() else { return };
     // The extrapolated position at the time of rest.

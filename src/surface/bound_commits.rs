@@ -143,7 +143,7 @@ pub(super) fn strip_content(states: &SurfaceData, described: Option<BufferDescri
     }
 }
 
-/// Reads them from the applied state.
+/// Reads the scale, transform and viewport from the applied state.
 pub(super) fn describe(states: &SurfaceData) -> BufferDescription {
     let (scale, transform) = {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();

@@ -1,7 +1,7 @@
 //! Subsurfaces that follow the pointer: their place in the tree is the pointer's, not that of
 //! `wl_subsurface.set_position`.
 //!
-//! The output that shows them sets the place at its latch (`output::scene::following`); [`tree`](super::tree) reads it
+//! The output that shows them sets the place at its latch (`output::scene::followers`); [`tree`](super::tree) reads it
 //! here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -7,8 +7,8 @@
 //!                     └ written(id) ─► the beam was there ─► light(id), or missed(id)
 //! ```
 //!
-//! The client's request travels with its commits ([`FrontBufferRequest`]); the output that shows the surface decides whether it
-//! is granted (`output::clients::front_buffer`).
+//! The client's request travels with its commits ([`FrontBufferRequest`]); the output that shows the surface decides
+//! whether it is granted (`output::clients::front_buffer`).
 
 use std::sync::Arc;
 

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   input, each report ─► observe ─► DeviceHistory, one a device       [pure]
-//!   a frame is started ─► foresee(present) ─► PredictionListener ─► right after it the callback or the target
+//!   a frame is started ─► send_predictions(present) ─► PredictionListener ─► right after it the callback or the target
 //! ```
 //!
-//! A surface without a prediction object has no `InputPrediction`, and its devices are not tracked. This module does not know
-//! the protocol.
+//! A surface without a prediction object has no `InputPrediction`, and its devices are not tracked. This module does
+//! not know the protocol.
 
 use std::sync::Arc;
 

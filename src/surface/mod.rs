@@ -1,7 +1,7 @@
 //! A surface's life: its queue of content updates, its frame callbacks and its presentation feedback.
 //!
 //! ```text
-//!  commit ─► commit::before: conditions? ─ none ─► applied at once ─► applied(): callbacks, feedback, need
+//!  commit ─► handle_commit: conditions? ─ none ─► applied at once ─► applied(): callbacks, feedback, repaint
 //!                               └ some ─► gate, queue ─► a latch opens it ─┘
 //! ```
 

@@ -2,7 +2,8 @@
 //!
 //! A session has many surfaces that show something and are idle. The work of each refresh visits only the *awake*
 //! surfaces: their client waits for something, or has sent a request lately. Any change wakes a surface, since
-//! [`SurfaceRegistry::get_mut`] is the only way to change it; [`SurfaceRegistry::retire_idle`] finds surfaces that have become idle.
+//! [`SurfaceRegistry::get_mut`] is the only way to change it; [`SurfaceRegistry::retire_idle`] finds surfaces that have
+//! become idle.
 
 use std::collections::BTreeMap;
 
@@ -185,7 +186,7 @@ impl SurfaceRegistry {
         });
         debug_assert!(
             entries.values().all(|entry| entry.awake || entry.is_idle(now)),
-            "one that has work to do sleeps"
+            "a surface with work is not awake"
         );
     }
 

@@ -1,7 +1,5 @@
 //! The place of a surface in its tree: how many subsurfaces it has, and whether it waits for its parent
-//! ([`taking_along`]).
-//!
-//! [`taking_along`]: super::taking_along
+//! ([`synchronised_commits`](super::synchronised_commits)).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 

@@ -30,7 +30,7 @@ pub(super) struct PendingWindowPicture {
 
 impl std::fmt::Debug for PendingWindowPicture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Wanted").field(&self.job).finish()
+        f.debug_tuple("PendingWindowPicture").field(&self.job).finish()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The thread that copies captures into client buffers and draws captures of single windows.
 //!
 //! A client may shrink its shared memory at any time; a process that writes there then gets SIGBUS. Smithay catches the
-//! signal but sends a protocol error at once, which only the main thread may do. So the kernel writes ([`StagingMemory`]):
-//! the call fails instead.
+//! signal but sends a protocol error at once, which only the main thread may do. So the kernel writes
+//! ([`StagingMemory`]): the call fails instead.
 
 use std::io;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! `wl_surface.enter`, `leave` and preferred scale for cursor surfaces and drag icons. `shell/surface_outputs` does it for
-//! windows.
+//! `wl_surface.enter`, `leave` and preferred scale for cursor surfaces and drag icons. `shell/surface_outputs` does it
+//! for windows.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::Resource;

@@ -1,5 +1,5 @@
 //! Clients with `upbeat_frame_pacing_v1`: decides once in a turn which pacing is in effect, and sends or revokes the
-//! targets of each surface. The decisions themselves are made in [`timing::ahead`](upbeat_timing::surface_targets).
+//! targets of each surface. The decisions themselves are made in [`surface_targets`](upbeat_timing::surface_targets).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 

@@ -5,7 +5,7 @@
 //!   commit of nothing but content ─► waits for the end of its turn ─┬─ small, near the input, unscaled [candidate]
 //!                                                                   │  the beam is not there           [timing]
 //!                                                                   ▼
-//!            all else: need ─► latch ─► frame          written ─► lit ─► feedback, with the time of its row
+//!            all else: repaint ─► latch ─► frame       written ─► lit ─► feedback, with the time of its row
 //! ```
 //!
 //! Older content must never follow newer content. Content written in place is newer than every frame that was shown.

@@ -1,10 +1,10 @@
 //! Subsurfaces that follow the pointer: each latch places them at its current position (`upbeat_late_latch_v1`).
 //!
 //! ```text
-//!   event ─► need ─► latch: where is the pointer now? ─► the follower's place in the tree ─► scene
-//!                       └ its client sleeps
+//!   event ─► repaint ─► latch: where is the pointer now? ─► the follower's place in the tree ─► scene
+//!                          └ its client sleeps
 //!
-//!   where possible: event ─► its row is about to be scanned out ─► the front buffer     [in_place/follow]
+//!   where possible: event ─► its row is about to be scanned out ─► the front buffer     [in_place/move_follower]
 //! ```
 
 use smithay::reexports::wayland_server::Resource;

@@ -8,8 +8,8 @@
 //! window opens, every frame rebuilds the scene anyway.
 //!
 //! Two sources invalidate the cache: [`Shell::changes`](crate::shell::Shell::changes) counts changes of layout,
-//! stacking and visibility, and [`SceneCache::changed`] is called for every surface with new content. With debug assertions
-//! each cached scene is compared with a rebuilt scene.
+//! stacking and visibility, and [`SceneCache::changed`] is called for every surface with new content. With debug
+//! assertions each cached scene is compared with a rebuilt scene.
 
 use ahash::HashMap;
 use smithay::reexports::wayland_server::Resource;

@@ -12,12 +12,13 @@
 //!              └ start of the motion
 //! ```
 //!
-//! The animation of a window that opens or closes does not follow a movement of the user, so it may start late. Where
-//! frames are rendered ahead it starts a refresh later ([`FrameTimes::open_close_start`]), so that its first frames are rendered
-//! ahead, too.
+//! The animation of a window that opens or closes answers no input, so it may start late. Where frames are rendered
+//! ahead it starts a refresh later ([`FrameTimes::open_close_start`]), and its first moving frame is rendered ahead like
+//! the others.
 //!
 //! [`Shell::animate`] is called at every latch. It starts and ends animations, whose state is kept in the windows
-//! ([`WindowMotion`]) and in the snapshots of closed windows ([`ClosingWindow`]). The renderer asks them for a point in time.
+//! ([`WindowMotion`]) and in the snapshots of closed windows ([`ClosingWindow`]). The scene asks them for a point in
+//! time.
 
 mod animated_value;
 mod closing_window;

@@ -155,7 +155,7 @@ impl WindowMotion {
     }
 
     /// Whether the window rests at `rect` in this arrangement, as in the previous frame. Then there is nothing to
-    /// [follow](Self::update).
+    /// [update](Self::update).
     pub(super) fn rests_at(&self, rect: Rectangle<i32, Logical>, arrangement: &WindowArrangement) -> bool {
         let is_known = self.last_latch.as_ref().is_some_and(|(at, known)| *at == rect && known == arrangement);
         is_known && !self.is_moving() && !self.animates_next_move && !self.skips_next_move

@@ -1,8 +1,8 @@
 //! The session lock: its state ([`machine`]), and the locker's surfaces, one for each output.
 //!
-//! While the session is locked, outputs only show surfaces of [`surface_on`](Lock::surface_on), and the seat only gives input
-//! to surfaces of the locker ([`allows_input`](Lock::allows_input)). The outputs find out when all of them show the lock and nothing
-//! older. Then the protocol sends `locked`.
+//! While the session is locked, outputs only show surfaces of [`surface_on`](Lock::surface_on), and the seat only gives
+//! input to surfaces of the locker ([`allows_input`](Lock::allows_input)). The outputs find out when all of them show
+//! the lock and nothing older. Then the protocol sends `locked`.
 
 mod lock_surface;
 pub mod machine;

@@ -1,14 +1,16 @@
 //! Strips of columns: applies the tiling [layout](super::layout) to windows, workspaces and outputs.
 //!
-//! Three states are kept apart: the layout's target (`TilingLayout`), the states that a client was sent and has acknowledged
-//! (`Window::wanted`, `Window::applied`), and the picture (`Window::rect`, and `shell::animation` on the way there).
+//! Three states are kept apart: the layout's target (`TilingLayout`), the states that a client was sent and has
+//! acknowledged (`Window::wanted`, `Window::applied`), and the picture (`Window::rect`, and `shell::animation` on the way
+//! there).
 //! Windows that are resized together change in one frame: the content of a client that has not answered is stretched,
 //! as it is after a bar appears (`refitting`). Waiting for all clients would make fast clients as slow as the slowest,
 //! and would delay the answer to a key that moves a column by the longest wait.
 //!
 //! ```text
-//!   windows, outputs, focus ─► follow: ops ─► Layout ─► arrange ─► place: wanted ─► configure ─► client
-//!   keys, messages (act)    ─────────────────┘                        └─► drawn in the next frame, maybe stretched
+//!   windows, outputs, focus ─► layout_sync: ops ─► TilingLayout ─► arrange ─► tile_configure: wanted ─► configure
+//!   keys, messages (actions) ────────────────────┘                              └─► drawn in the next frame, stretched
+//!                                                                                   until the client has answered
 //! ```
 //! This is done at most once in a turn, before the latch, and only if [`Shell::changes`](super::Shell::changes) has
 //! advanced. Without a strip it is not done at all. If clients cause changes in every turn, it takes an eighth of the
