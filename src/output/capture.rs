@@ -319,7 +319,7 @@ impl OutputState {
 }
 
 fn begin(state: &mut State, request: CaptureRequest, picture: CaptureSource, region: PixelRect, presented: Instant) {
-    let CaptureRequest { buffer: film, damage_tracker: eye, reply, .. } = request;
+    let CaptureRequest { buffer: target, damage_tracker, reply, .. } = request;
     let captured = CaptureMetadata { presented, damage: eye.take_damage(region) };
     let answer = CaptureAnswer { reply, eye, captured };
     let is_threaded = state.outputs.renderer.as_ref().is_some_and(crate::render::Renderer::is_threaded);

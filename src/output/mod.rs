@@ -1,8 +1,8 @@
 //! Outputs: schedules repaints, latches content, builds the scene and the plan, and follows each frame to light.
 //!
 //! [`loop_turn`] is the one place that states the order of these steps. `frame/latch` chooses and composes,
-//! `frame/presentation` handles the display's results, and [`clients`] sends frame callbacks. *When* each step happens is
-//! decided in [`timing`](upbeat_timing), by one [`Conductor`] per output.
+//! `frame/presentation` handles the display's results, and [`clients`] sends frame callbacks. *When* each step happens
+//! is decided in [`timing`](upbeat_timing), by one [`Conductor`] per output.
 
 pub mod capture;
 pub mod clients;

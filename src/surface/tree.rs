@@ -192,7 +192,8 @@ pub fn size(surface: &WlSurface) -> Size<i32, Logical> {
 }
 
 /// The bounding box of the tree of `root`, in the root's coordinates; empty if the root has no content. Visits the
-/// whole tree, so it is for rare use; [`SurfaceRegistry::extent`](super::SurfaceRegistry::extent) returns a measured value.
+/// whole tree, so it is for rare use; [`SurfaceRegistry::extent`](super::SurfaceRegistry::extent) returns a measured
+/// value.
 pub fn extent(root: &WlSurface) -> Rectangle<i32, Logical> {
     let own = Rectangle::from_size(size(root));
     extent_below(root).filter(|_| !own.is_empty()).map_or(own, |below| own.merge(below))

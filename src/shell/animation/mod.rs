@@ -13,8 +13,8 @@
 //! ```
 //!
 //! The animation of a window that opens or closes answers no input, so it may start late. Where frames are rendered
-//! ahead it starts a refresh later ([`FrameTimes::open_close_start`]), and its first moving frame is rendered ahead like
-//! the others.
+//! ahead it starts a refresh later ([`FrameTimes::open_close_start`]), and its first moving frame is rendered ahead
+//! like the others.
 //!
 //! [`Shell::animate`] is called at every latch. It starts and ends animations, whose state is kept in the windows
 //! ([`WindowMotion`]) and in the snapshots of closed windows ([`ClosingWindow`]). The scene asks them for a point in

@@ -74,7 +74,7 @@ fn all_places() -> impl Iterator<Item = WorkspaceId> {
         .flat_map(|screen| WorkspaceNumber::all().map(move |number| WorkspaceId { screen, number }))
 }
 
-// --- strategies -------------------------------------------------------------------------------------------------------
+// --- strategies ------------------------------------------------------------------------------------------------------
 
 fn any_window() -> impl Strategy<Value = WindowId> {
     (1u32..9).prop_map(window)
