@@ -215,20 +215,26 @@ mod tests {
 
     #[test]
     fn error_names_the_wrong_part_of_a_chord() {
-        let told = |text: &str| text.parse::<Chord>().unwrap_err().to_string();
-        assert_eq!(told("Supr+Z"), "no modifier is called Supr; did you mean Super?");
-        assert_eq!(told("Control+Z"), "no modifier is called Control; did you mean Ctrl?");
-        assert_eq!(told("Foo+Z"), "no modifier is called Foo; expected Mod, Super, Ctrl, Alt or Shift");
-        assert_eq!(told("Mod+Retrun"), "no key is called Retrun; did you mean Return?");
-        assert_eq!(told("Mod+MouseLeff"), "no key is called MouseLeff; did you mean MouseLeft?");
-        assert_eq!(told("Pirnt"), "no key is called Pirnt; did you mean Print?");
+        let error_of = |text: &str| text.parse::<Chord>().unwrap_err().to_string();
+        assert_eq!(error_of("Supr+Z"), "no modifier is called Supr; did you mean Super?");
+        assert_eq!(error_of("Control+Z"), "no modifier is called Control; did you mean Ctrl?");
+        assert_eq!(error_of("Foo+Z"), "no modifier is called Foo; expected Mod, Super, Ctrl, Alt or Shift");
+        assert_eq!(error_of("Mod+Retrun"), "no key is called Retrun; did you mean Return?");
+        assert_eq!(error_of("Mod+MouseLeff"), "no key is called MouseLeff; did you mean MouseLeft?");
+        assert_eq!(error_of("Pirnt"), "no key is called Pirnt; did you mean Print?");
         assert_eq!(
-            told("XF86AudioRaiseVolum"),
+            error_of("XF86AudioRaiseVolum"),
             "no key is called XF86AudioRaiseVolum; did you mean XF86AudioRaiseVolume?"
         );
-        assert!(told("Mod+~!x").starts_with("no key is called ~!x; expected its XKB name"), "{}", told("Mod+~!x"));
-        assert!(told("WheelDown").ends_with("such as Mod+WheelDown") && told("Mod+").starts_with("expected a key"));
-        assert!(told("+A").starts_with("expected a key") && told("Mod++A").starts_with("expected a key"));
+        assert!(
+            error_of("Mod+~!x").starts_with("no key is called ~!x; expected its XKB name"),
+            "{}",
+            error_of("Mod+~!x")
+        );
+        assert!(
+            error_of("WheelDown").ends_with("such as Mod+WheelDown") && error_of("Mod+").starts_with("expected a key")
+        );
+        assert!(error_of("+A").starts_with("expected a key") && error_of("Mod++A").starts_with("expected a key"));
     }
 
     #[test]

@@ -106,7 +106,7 @@ struct QueuedCapture {
 #[derive(Debug)]
 struct CaptureAnswer {
     reply: Box<dyn CaptureReply>,
-    eye: Arc<DamageSinceCapture>,
+    damage_tracker: Arc<DamageSinceCapture>,
     captured: CaptureMetadata,
 }
 
@@ -115,7 +115,7 @@ impl CaptureAnswer {
         if succeeded {
             self.reply.ready(&self.captured);
         } else {
-            self.eye.forget();
+            self.damage_tracker.forget();
         }
     }
 }
@@ -125,7 +125,7 @@ impl CaptureAnswer {
 struct RenderingCapture {
     job: RenderJobId,
     region: PixelRect,
-    film: CaptureTarget,
+    target: CaptureTarget,
     answer: CaptureAnswer,
 }
 
@@ -320,20 +320,20 @@ impl OutputState {
 
 fn begin(state: &mut State, request: CaptureRequest, picture: CaptureSource, region: PixelRect, presented: Instant) {
     let CaptureRequest { buffer: target, damage_tracker, reply, .. } = request;
-    let captured = CaptureMetadata { presented, damage: eye.take_damage(region) };
-    let answer = CaptureAnswer { reply, eye, captured };
+    let captured = CaptureMetadata { presented, damage: damage_tracker.take_damage(region) };
+    let answer = CaptureAnswer { reply, damage_tracker, captured };
     let is_threaded = state.outputs.renderer.as_ref().is_some_and(crate::render::Renderer::is_threaded);
     match picture {
-        CaptureSource::Scene(scene) if is_threaded => render_window(state, *scene, region, film, answer),
+        CaptureSource::Scene(scene) if is_threaded => render_window(state, *scene, region, target, answer),
         picture => {
             let State { outputs, loop_handle, .. } = state;
-            outputs.captures.write(CaptureJob { number: 0, picture, region, film }, answer, loop_handle);
+            outputs.captures.write(CaptureJob { number: 0, picture, region, target }, answer, loop_handle);
         }
     }
 }
 
 /// Has the renderer draw a window: only the GPU can read GPU buffers.
-fn render_window(state: &mut State, scene: Scene, region: PixelRect, film: CaptureTarget, answer: CaptureAnswer) {
+fn render_window(state: &mut State, scene: Scene, region: PixelRect, target: CaptureTarget, answer: CaptureAnswer) {
     let super::Outputs { renderer, render_ping: drawn, captures, .. } = &mut state.outputs;
     let Some(renderer) = renderer else { return answer.give(false) };
     let storage = BufferStorage::Memory(PixelBuffer::new(scene.size.w, scene.size.h));
@@ -342,8 +342,8 @@ fn render_window(state: &mut State, scene: Scene, region: PixelRect, film: Captu
     let job = Drawing { scene: Arc::new(scene), with_cursor: true, buffer, canvas };
     // Frames of outputs go first.
     match renderer.start(job, false, drawn.clone()) {
-        Err(job) => captures.painting.push(RenderingCapture { job, region, film, answer }),
-        Ok(finished) => window_rendered(state, finished, region, film, answer),
+        Err(job) => captures.painting.push(RenderingCapture { job, region, target, answer }),
+        Ok(finished) => window_rendered(state, finished, region, target, answer),
     }
 }
 
@@ -352,15 +352,15 @@ pub(super) fn handle_finished_job(state: &mut State, finished: FinishedJob) {
     let Some(finished) = window_pictures::handle_finished_job(state, finished) else { return };
     let painting = &mut state.outputs.captures.painting;
     let Some(place) = painting.iter().position(|painting| painting.job == finished.id) else { return };
-    let RenderingCapture { region, film, answer, .. } = painting.remove(place);
-    window_rendered(state, finished, region, film, answer);
+    let RenderingCapture { region, target, answer, .. } = painting.remove(place);
+    window_rendered(state, finished, region, target, answer);
 }
 
 fn window_rendered(
     state: &mut State,
     finished: FinishedJob,
     region: PixelRect,
-    film: CaptureTarget,
+    target: CaptureTarget,
     answer: CaptureAnswer,
 ) {
     let FinishedJob { job, result, .. } = finished;
@@ -368,7 +368,7 @@ fn window_rendered(
         (Ok(_), BufferStorage::Memory(pixels)) => {
             let picture = CaptureSource::Shot(ScreenSnapshot::copied(pixels));
             let State { outputs, loop_handle, .. } = state;
-            outputs.captures.write(CaptureJob { number: 0, picture, region, film }, answer, loop_handle);
+            outputs.captures.write(CaptureJob { number: 0, picture, region, target }, answer, loop_handle);
         }
         (result, _) => {
             tracing::warn!(error = ?result.err(), "a window cannot be drawn for a capture");

@@ -107,10 +107,10 @@ pub fn begin(state: &mut State, along: SwipeTarget, screen: ScreenId, fingers: F
             let length = if vertical { height } else { width } * (1.0 + GAP);
             let way = if fingers == FingerDevice::OnScreen { length } else { TOUCHPAD_WAY };
             let number = f64::from(place.number.get());
-            let eye = state.shell.slides.position(screen, now).unwrap_or(number);
-            let least = (number - 1.0).max(WorkspaceNumber::FIRST.get().into()).min(eye);
-            let most = (number + 1.0).min(WorkspaceNumber::LAST.get().into()).max(eye);
-            state.shell.slides.hold(screen, DraggedValue::new(at, eye, -1.0 / way, (least, most)));
+            let viewport = state.shell.slides.position(screen, now).unwrap_or(number);
+            let least = (number - 1.0).max(WorkspaceNumber::FIRST.get().into()).min(viewport);
+            let most = (number + 1.0).min(WorkspaceNumber::LAST.get().into()).max(viewport);
+            state.shell.slides.hold(screen, DraggedValue::new(at, viewport, -1.0 / way, (least, most)));
             true
         }
         SwipeTarget::Overview => {
@@ -119,8 +119,8 @@ pub fn begin(state: &mut State, along: SwipeTarget, screen: ScreenId, fingers: F
             let share = state.shell.overlays.overview.at(now);
             let is_there = !state.shell.overlays.is_switcher_open() && overview::show(state);
             if is_there {
-                let hand = DraggedValue::new(at, share, -1.0 / way, (0.0, share.max(1.0)));
-                state.shell.overlays.overview.hold(hand);
+                let gesture = DraggedValue::new(at, share, -1.0 / way, (0.0, share.max(1.0)));
+                state.shell.overlays.overview.hold(gesture);
             }
             is_there
         }
@@ -151,13 +151,13 @@ fn changed(state: &mut State) {
 pub fn moved(state: &mut State, at: Instant, delta: Point<f64, Logical>) {
     let Some(SwipeGesture { along, place, vertical }) = state.shell.swipe else { return };
     let shell = &mut state.shell;
-    let hand = match along {
+    let gesture = match along {
         SwipeTarget::Columns => shell.pans.gesture(place),
         SwipeTarget::Workspaces => shell.slides.gesture(place.screen),
         SwipeTarget::Overview => shell.overlays.overview.gesture(),
     };
-    if let Some(hand) = hand {
-        hand.moved(at, if vertical { delta.y } else { delta.x });
+    if let Some(gesture) = gesture {
+        gesture.moved(at, if vertical { delta.y } else { delta.x });
         changed(state);
     }
 }
@@ -167,9 +167,9 @@ pub fn moved(state: &mut State, at: Instant, delta: Point<f64, Logical>) {
 pub fn end(state: &mut State, at: Instant, cancelled: bool) {
     let Some(SwipeGesture { along, place, .. }) = state.shell.swipe.take() else { return };
     // The extrapolated position at the time of rest.
-    let onward = |hand: &mut DraggedValue| {
-        let velocity = if cancelled { 0.0 } else { hand.velocity(at) };
-        hand.at(at) + velocity * AHEAD.as_seconds_f64()
+    let onward = |gesture: &mut DraggedValue| {
+        let velocity = if cancelled { 0.0 } else { gesture.velocity(at) };
+        gesture.at(at) + velocity * AHEAD.as_seconds_f64()
     };
     let shell = &mut state.shell;
     match along {
@@ -182,17 +182,17 @@ pub fn end(state: &mut State, at: Instant, cancelled: bool) {
             state.shell.pans.release(place, at);
         }
         SwipeTarget::Workspaces => {
-            let eye = shell.slides.gesture(place.screen).map(onward).filter(|_| !cancelled);
+            let viewport = shell.slides.gesture(place.screen).map(onward).filter(|_| !cancelled);
             shell.slides.release(place.screen, at);
             let from = place.number;
-            let to = eye.map_or(0.0, |eye| eye - f64::from(from.get())).round();
+            let to = viewport.map_or(0.0, |viewport| viewport - f64::from(from.get())).round();
             let number = match to {
                 _ if to >= 1.0 => from.next(),
                 _ if to <= -1.0 => from.previous(),
                 _ => from,
             };
             // Even if the number is unchanged, because another workspace may be active by now.
-            if eye.is_some() {
+            if viewport.is_some() {
                 workspace_actions::switch(state, WorkspaceId { number, ..place });
             }
         }

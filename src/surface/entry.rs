@@ -90,7 +90,7 @@ pub struct SurfaceEntry {
     /// The client's frame pacing object, if it has one.
     pub(super) frame_pacing: Option<Arc<dyn FrameListener>>,
     /// Predicted positions of the devices on it, if its client asked for them.
-    pub(super) foresight: Option<Box<InputPrediction>>,
+    pub(super) input_prediction: Option<Box<InputPrediction>>,
     /// Its scroll state, if the compositor scrolls it for its client.
     pub(super) scroll: Option<Box<ScrolledView>>,
     /// Set if it follows the pointer.
@@ -211,15 +211,15 @@ impl SurfaceEntry {
 
     /// Predicted positions of the devices on it, if its client asked for them.
     pub fn input_prediction(&self) -> Option<&InputPrediction> {
-        self.foresight.as_deref()
+        self.input_prediction.as_deref()
     }
 
     pub fn input_prediction_mut(&mut self) -> Option<&mut InputPrediction> {
-        self.foresight.as_deref_mut()
+        self.input_prediction.as_deref_mut()
     }
 
-    pub fn set_input_prediction(&mut self, foresight: Option<Box<InputPrediction>>) {
-        self.foresight = foresight;
+    pub fn set_input_prediction(&mut self, input_prediction: Option<Box<InputPrediction>>) {
+        self.input_prediction = input_prediction;
     }
 
     /// Its scroll state, if the compositor scrolls it for its client.
@@ -289,7 +289,7 @@ impl SurfaceEntry {
             callback_history: CallbackHistory::default(),
             fingerprint: None,
             frame_pacing: None,
-            foresight: None,
+            input_prediction: None,
             scroll: None,
             follower: None,
             front_buffer: None,
@@ -310,8 +310,12 @@ impl SurfaceEntry {
     /// Whether the surface is idle: no latch, tick or turn has work for it until its client or the user acts.
     pub(super) fn is_idle(&self, now: Instant) -> bool {
         let is_drawing = self.called_back_at.is_some_and(|called| now - called < DRAWS_FOR);
-        let is_told = self.frame_pacing.is_some() || self.scroll.as_ref().is_some_and(|view| view.needs_latch());
-        !self.has_unlatched_content() && !self.is_waiting() && !self.queue.has_barrier() && !is_drawing && !is_told
+        let has_turn_work = self.frame_pacing.is_some() || self.scroll.as_ref().is_some_and(|view| view.needs_latch());
+        !self.has_unlatched_content()
+            && !self.is_waiting()
+            && !self.queue.has_barrier()
+            && !is_drawing
+            && !has_turn_work
     }
 
     /// Frees the spare capacity of its lists.
@@ -375,8 +379,8 @@ impl SurfaceEntry {
     /// Sends the predicted device positions for a frame that starts at `now` and is seen at `present`. They must go out
     /// before the callback or target that starts the frame.
     pub fn send_predictions(&mut self, present: Instant, now: Instant) {
-        if let Some(foresight) = &mut self.foresight {
-            foresight.send_predictions(present, now);
+        if let Some(input_prediction) = &mut self.input_prediction {
+            input_prediction.send_predictions(present, now);
         }
     }
 

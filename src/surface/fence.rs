@@ -107,8 +107,8 @@ pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn 
             // Counts against the client's descriptors for as long as the source exists.
             let _held = &held;
             let now = state.clock.now();
-            let told = fence.signalled_at().map(|at| BufferFinished { at: at.min(now), at_most: false });
-            signalled(state, &watched, &opens, told.unwrap_or(BufferFinished { at: now, at_most: true }));
+            let known_time = fence.signalled_at().map(|at| BufferFinished { at: at.min(now), at_most: false });
+            signalled(state, &watched, &opens, known_time.unwrap_or(BufferFinished { at: now, at_most: true }));
             Ok(PostAction::Remove)
         });
         match token {

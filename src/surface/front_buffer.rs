@@ -156,10 +156,10 @@ impl FrontBuffer {
 
     /// Sends new scan times if these differ from the last ones by more than `most`.
     pub fn update_scan_times(&mut self, times: ScanTimes, most: Span) {
-        let Some(told) = self.times.filter(|_| self.is_active()) else { return };
-        let interval = told.interval.as_nanos().max(1);
-        let off = (times.anchor - told.anchor).as_nanos().rem_euclid(interval);
-        if off.min(interval - off) > most.as_nanos() || times.interval != told.interval {
+        let Some(last_sent) = self.times.filter(|_| self.is_active()) else { return };
+        let interval = last_sent.interval.as_nanos().max(1);
+        let off = (times.anchor - last_sent.anchor).as_nanos().rem_euclid(interval);
+        if off.min(interval - off) > most.as_nanos() || times.interval != last_sent.interval {
             self.times = Some(times);
             self.listener.send_scan(times);
         }

@@ -29,7 +29,7 @@ pub fn of(output: &Output) -> Option<DmabufFeedback> {
 
 /// A surface is on `output` now: sends it that output's feedback, if its client has asked for feedback.
 pub fn send_feedback(states: &SurfaceData, output: &Output) {
-    if let (Some(told), Some(feedback)) = (SurfaceDmabufFeedbackState::from_states(states), of(output)) {
-        told.set_feedback(&feedback);
+    if let (Some(surface_feedback), Some(feedback)) = (SurfaceDmabufFeedbackState::from_states(states), of(output)) {
+        surface_feedback.set_feedback(&feedback);
     }
 }

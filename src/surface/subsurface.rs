@@ -78,11 +78,11 @@ fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: StackSide, siblin
 
 /// Applies the commits that `surface` and its descendants made while they were synchronised. Smithay 0.7 would leave
 /// them until their next commit, and a client that waits for its frame callback would wait for ever.
-fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut RequestContext<'_, '_>) {
+fn apply_cached(state: &mut State, surface: &WlSurface, context: &mut RequestContext<'_, '_>) {
     if state.surfaces.is_synchronised(surface) {
         return;
     }
-    synchronised_commits::stop_caching(state, surface, met);
+    synchronised_commits::stop_caching(state, surface, context);
     let cached = state
         .surfaces
         .get(surface)
@@ -92,7 +92,7 @@ fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut RequestContext
         hidden.push(hide(state, surface));
         set_replay(state, surface, true);
         super::commit::handle_commit(state, surface);
-        let RequestContext { client, display, init } = met;
+        let RequestContext { client, display, init } = context;
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state,
             client,
@@ -102,12 +102,12 @@ fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut RequestContext
             display,
             init,
         );
-        synchronised_commits::reset_children(state, surface, met);
+        synchronised_commits::reset_children(state, surface, context);
         set_replay(state, surface, false);
         hidden.into_iter().for_each(StashedState::restore);
     }
     for child in compositor::get_children(surface) {
-        apply_cached(state, &child, met);
+        apply_cached(state, &child, context);
     }
 }
 

@@ -107,14 +107,14 @@ fn ancestry(surface: &WlSurface) -> impl Iterator<Item = (WlSurface, WlSurface)>
 }
 
 /// A synchronised `surface` is about to commit: makes Smithay cache the commit for the parent.
-pub(super) fn cache_commit(state: &mut State, surface: &WlSurface, met: &mut RequestContext<'_, '_>) {
+pub(super) fn cache_commit(state: &mut State, surface: &WlSurface, context: &mut RequestContext<'_, '_>) {
     for (part, parent) in ancestry(surface) {
         let is_news = state
             .surfaces
             .get(&part)
             .is_some_and(|entry| entry.node.is_synchronised && !entry.node.is_smithay_synchronised);
         if is_news
-            && set_smithay_sync(state, &part, true, met)
+            && set_smithay_sync(state, &part, true, context)
             && let Some(entry) = state.surfaces.get_mut(&parent)
         {
             entry.node.cached_children.push(part);
@@ -123,11 +123,11 @@ pub(super) fn cache_commit(state: &mut State, surface: &WlSurface, met: &mut Req
 }
 
 /// A commit of `surface` has applied the cached updates of its children: makes Smithay pass over them again.
-pub(super) fn reset_children(state: &mut State, surface: &WlSurface, met: &mut RequestContext<'_, '_>) {
-    let told = state.surfaces.get_mut(surface).map(|entry| std::mem::take(&mut entry.node.cached_children));
-    for child in told.unwrap_or_default() {
-        reset_children(state, &child, met);
-        if !set_smithay_sync(state, &child, false, met)
+pub(super) fn reset_children(state: &mut State, surface: &WlSurface, context: &mut RequestContext<'_, '_>) {
+    let children = state.surfaces.get_mut(surface).map(|entry| std::mem::take(&mut entry.node.cached_children));
+    for child in children.unwrap_or_default() {
+        reset_children(state, &child, context);
+        if !set_smithay_sync(state, &child, false, context)
             && let Some(entry) = state.surfaces.get_mut(surface)
         {
             entry.node.cached_children.push(child);
@@ -136,8 +136,8 @@ pub(super) fn reset_children(state: &mut State, surface: &WlSurface, met: &mut R
 }
 
 /// Makes Smithay cache no commits of `surface` for its parent.
-pub(super) fn stop_caching(state: &mut State, surface: &WlSurface, met: &mut RequestContext<'_, '_>) {
-    let parent = compositor::get_parent(surface).filter(|_| set_smithay_sync(state, surface, false, met));
+pub(super) fn stop_caching(state: &mut State, surface: &WlSurface, context: &mut RequestContext<'_, '_>) {
+    let parent = compositor::get_parent(surface).filter(|_| set_smithay_sync(state, surface, false, context));
     if let Some(entry) = parent.and_then(|parent| state.surfaces.get_mut(&parent)) {
         entry.node.cached_children.retain(|child| child != surface);
     }
@@ -148,9 +148,9 @@ fn set_smithay_sync(
     state: &mut State,
     surface: &WlSurface,
     synchronised: bool,
-    met: &mut RequestContext<'_, '_>,
+    context: &mut RequestContext<'_, '_>,
 ) -> bool {
-    let RequestContext { client, display, init } = met;
+    let RequestContext { client, display, init } = context;
     let Some(entry) = state.surfaces.get_mut(surface) else { return false };
     let role = |number| client.object_from_protocol_id::<WlSubsurface>(display, number).ok();
     let Some(role) = entry.node.role.and_then(role) else { return false };

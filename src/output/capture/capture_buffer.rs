@@ -55,10 +55,10 @@ impl StagingMemory {
     }
 
     /// Writes whole rows of a picture of `size`, starting at row `first`. Returns whether the buffer could be written.
-    pub fn write(&self, film: &CaptureTarget, pixels: &[u32], first: usize, size: (i32, i32)) -> bool {
-        match &film.dmabuf {
+    pub fn write(&self, target: &CaptureTarget, pixels: &[u32], first: usize, size: (i32, i32)) -> bool {
+        match &target.dmabuf {
             Some(dmabuf) => write_to_device(dmabuf, pixels, first, size),
-            None => self.copy(pixels, &film.buffer, first, size),
+            None => self.copy(pixels, &target.buffer, first, size),
         }
     }
 

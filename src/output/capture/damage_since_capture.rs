@@ -133,44 +133,44 @@ mod tests {
 
     #[test]
     fn the_first_picture_is_new_and_the_next_one_waits_for_a_change() {
-        let eye = DamageSinceCapture::new(false);
-        eye.compare_scene(&scene(10), Some((1, 0)));
-        assert!(eye.has_damage(WHOLE));
-        assert_eq!(eye.take_damage(WHOLE), [WHOLE]);
-        eye.compare_scene(&scene(10), Some((2, 0)));
-        assert!(!eye.has_damage(WHOLE));
-        eye.compare_scene(&Scene { background: [1.0; 3], ..scene(10) }, Some((3, 0)));
-        assert!(eye.has_damage(WHOLE));
+        let tracker = DamageSinceCapture::new(false);
+        tracker.compare_scene(&scene(10), Some((1, 0)));
+        assert!(tracker.has_damage(WHOLE));
+        assert_eq!(tracker.take_damage(WHOLE), [WHOLE]);
+        tracker.compare_scene(&scene(10), Some((2, 0)));
+        assert!(!tracker.has_damage(WHOLE));
+        tracker.compare_scene(&Scene { background: [1.0; 3], ..scene(10) }, Some((3, 0)));
+        assert!(tracker.has_damage(WHOLE));
         let part = PixelRect { x: 4, y: 2, width: 3, height: 5 };
-        assert_eq!(eye.take_damage(part), [PixelRect { x: 0, y: 0, width: 3, height: 5 }]);
+        assert_eq!(tracker.take_damage(part), [PixelRect { x: 0, y: 0, width: 3, height: 5 }]);
     }
 
     #[test]
     fn failed_capture_gives_the_next_full_damage() {
-        let eye = DamageSinceCapture::new(false);
-        eye.compare_scene(&scene(10), None);
-        eye.take_damage(WHOLE);
-        eye.forget();
-        assert!(eye.has_damage(WHOLE));
-        assert_eq!(eye.take_damage(WHOLE), [WHOLE]);
+        let tracker = DamageSinceCapture::new(false);
+        tracker.compare_scene(&scene(10), None);
+        tracker.take_damage(WHOLE);
+        tracker.forget();
+        assert!(tracker.has_damage(WHOLE));
+        assert_eq!(tracker.take_damage(WHOLE), [WHOLE]);
     }
 
     #[test]
     fn a_cursor_that_was_moved_without_a_scene_makes_all_of_it_new() {
-        let eye = DamageSinceCapture::new(true);
-        eye.compare_scene(&scene(10), Some((1, 0)));
-        eye.take_damage(WHOLE);
-        eye.compare_scene(&scene(10), Some((2, 1)));
-        assert!(eye.has_damage(WHOLE));
+        let tracker = DamageSinceCapture::new(true);
+        tracker.compare_scene(&scene(10), Some((1, 0)));
+        tracker.take_damage(WHOLE);
+        tracker.compare_scene(&scene(10), Some((2, 1)));
+        assert!(tracker.has_damage(WHOLE));
     }
 
     #[test]
     fn cursor_that_moves_without_a_scene_is_no_news_to_pictures_without_cursor() {
-        let eye = DamageSinceCapture::new(false);
-        eye.compare_scene(&scene(10), Some((1, 0)));
-        eye.take_damage(WHOLE);
-        eye.compare_scene(&scene(10), Some((2, 1)));
-        assert!(!eye.has_damage(WHOLE));
-        assert!(eye.take_damage(WHOLE).is_empty());
+        let tracker = DamageSinceCapture::new(false);
+        tracker.compare_scene(&scene(10), Some((1, 0)));
+        tracker.take_damage(WHOLE);
+        tracker.compare_scene(&scene(10), Some((2, 1)));
+        assert!(!tracker.has_damage(WHOLE));
+        assert!(tracker.take_damage(WHOLE).is_empty());
     }
 }

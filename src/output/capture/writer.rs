@@ -40,7 +40,7 @@ pub(super) struct CaptureJob {
     pub(in crate::output) picture: CaptureSource,
     /// The requested part of the picture.
     pub(in crate::output) region: PixelRect,
-    pub(in crate::output) film: CaptureTarget,
+    pub(in crate::output) target: CaptureTarget,
 }
 
 /// Result of a job.
@@ -131,7 +131,7 @@ fn write_shot(
         if !shot.read(part, pixels) {
             return false;
         }
-        job.film.convert(pixels, is_translucent);
-        between.write(&job.film, pixels, first as usize, (width, height))
+        job.target.convert(pixels, is_translucent);
+        between.write(&job.target, pixels, first as usize, (width, height))
     })
 }

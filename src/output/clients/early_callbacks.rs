@@ -41,14 +41,14 @@ pub(in crate::output) fn callback_time(
 ) -> Instant {
     let Some(pacer) = output.conductor.pacer_mut(pacer) else { return time };
     let before = pacer.early_verdict();
-    let told = pacer.callback_time(time, interval, now);
+    let time_sent = pacer.callback_time(time, interval, now);
     let verdict = pacer.early_verdict();
     if verdict != before
         && let Some(verdict @ (EarlyCallbackVerdict::Proven | EarlyCallbackVerdict::Refuted)) = verdict
     {
         tracing::info!(%client, "early callbacks {}", verdict.words());
     }
-    told
+    time_sent
 }
 
 /// A client commits `buffer`: takes its fingerprint if the pacer needs it.

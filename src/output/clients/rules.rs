@@ -192,13 +192,14 @@ pub(in crate::output) fn refresh(state: &mut State) {
         named.min_by_key(|(id, _)| *id).map(|(_, app_id)| app_id)
     };
     let Outputs { list, rules, .. } = outputs;
-    let mut foretold = Vec::new();
+    let mut prediction_rules = Vec::new();
     // Once for each client, because its application id is searched among all of its surfaces.
-    let mut foretells = HashMap::new();
+    let mut predicts_for = HashMap::new();
     for entry in surfaces.iter().filter(|entry| entry.input_prediction().is_some()) {
         if stale.all || stale.clients.contains(&entry.client()) {
             let of_client = || rules.predicts_input(app_id(entry.client()).as_deref());
-            foretold.push((entry.surface().clone(), *foretells.entry(entry.client()).or_insert_with(of_client)));
+            prediction_rules
+                .push((entry.surface().clone(), *predicts_for.entry(entry.client()).or_insert_with(of_client)));
         }
     }
     for output in list {
@@ -223,9 +224,9 @@ pub(in crate::output) fn refresh(state: &mut State) {
         output.conductor.output_mut().set_policy(policy);
         output.conductor.set_early_latch(!rules.no_early_latch);
     }
-    for (surface, allowed) in foretold {
-        if let Some(foresight) = surfaces.get_mut(&surface).and_then(|entry| entry.input_prediction_mut()) {
-            foresight.allow(allowed);
+    for (surface, allowed) in prediction_rules {
+        if let Some(prediction) = surfaces.get_mut(&surface).and_then(|entry| entry.input_prediction_mut()) {
+            prediction.allow(allowed);
         }
     }
 }

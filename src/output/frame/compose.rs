@@ -47,7 +47,7 @@ pub(in crate::output) fn compose(
     state: &mut State,
     id: OutputId,
     mut scene: Scene,
-    moment: LatchContext,
+    context: LatchContext,
 ) -> ComposeResult {
     let State { surfaces, outputs, clock, shell, .. } = state;
     let crate::output::Outputs { list, renderer, render_ping: drawn, overlays: kept, statistics, .. } = outputs;
@@ -66,7 +66,7 @@ pub(in crate::output) fn compose(
         if entry.has_unlatched_content()
             && let Some(mut record) = entry.take_record()
         {
-            record.latched = Some(moment.latched);
+            record.latched = Some(context.latched);
             clients.push(record);
         }
         let feedback = entry.latch();
@@ -76,7 +76,7 @@ pub(in crate::output) fn compose(
     });
     let cursor_moved = std::mem::take(&mut output.cursor_moved);
     let unchanged = scene.looks_like(&output.drawn_scene) && scene.cursor == output.drawn_scene.cursor && !cursor_moved;
-    if unchanged && waiting.is_empty() && moment.need != RepaintReason::Output {
+    if unchanged && waiting.is_empty() && context.need != RepaintReason::Output {
         output.reclaim(Arc::new(scene));
         return ComposeResult::Unchanged { fresh };
     }
@@ -88,13 +88,13 @@ pub(in crate::output) fn compose(
     }
     let planes = output.choose_planes(&mut scene, surfaces.device_buffers());
     let feedback = gather_feedback(&scene, waiting);
-    let record = output.open_record(&moment);
+    let record = output.open_record(&context);
     let reports = std::mem::take(&mut output.reports);
     let mut content = FrameContent { feedback, clients, planes, reports, ..FrameContent::new(scene, record) };
     let needs_no_drawing = output.needs_no_drawing(&content);
     content.keeps_picture = needs_no_drawing;
     let scene = content.scene.clone();
-    let frame = output.conductor.output_mut().choose(moment.target.id, content);
+    let frame = output.conductor.output_mut().choose(context.target.id, content);
     if needs_no_drawing {
         drop(scene);
         output.submit(frame, PlanChange::Planes, (None, None), clock);

@@ -54,7 +54,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     update_focus(state, id, is_arranged_anew, target.present);
     let clients = fresh_clients(state, id);
     front_buffer::revoke_if_changed(state, id, &scene);
-    let came = compose(state, id, scene, LatchContext { target, scheduled, latched, need });
+    let result = compose(state, id, scene, LatchContext { target, scheduled, latched, need });
     let cleared = clear_barriers(state, id);
     after_latch(
         state,
@@ -64,7 +64,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     let called = pacing::latched(state, id, &clients);
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let machine = output.conductor.output_mut();
-    let counts = match came {
+    let counts = match result {
         ComposeResult::Unchanged { fresh } => {
             machine.latched_nothing(target.id, latched, opened || cleared || fresh || called)
         }

@@ -114,19 +114,19 @@ pub(in crate::output) struct LatchContext {
 }
 
 impl OutputState {
-    pub(in crate::output) fn open_record(&self, moment: &LatchContext) -> FrameRecord {
+    pub(in crate::output) fn open_record(&self, context: &LatchContext) -> FrameRecord {
         let machine = self.conductor.output();
         FrameRecord {
             output: self.id,
-            target: moment.target.id,
-            present: moment.target.present,
-            interval: moment.target.interval,
-            need: moment.need,
+            target: context.target.id,
+            present: context.target.present,
+            interval: context.target.interval,
+            need: context.need,
             pacing: self.pacing(),
-            latch_at: moment.scheduled,
-            latched: moment.latched,
-            submit_by: machine.submit_by(moment.target.id),
-            due_sequence: self.due_sequence(moment.target.id),
+            latch_at: context.scheduled,
+            latched: context.latched,
+            submit_by: machine.submit_by(context.target.id),
+            due_sequence: self.due_sequence(context.target.id),
             compose_budget: machine.compose_budget(),
             ..FrameRecord::default()
         }

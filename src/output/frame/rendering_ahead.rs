@@ -139,14 +139,14 @@ fn record(state: &mut State, id: OutputId, work: AheadLimits, now: Instant) -> O
         return None;
     }
     let scene = choose(state, id, target.present);
-    let moment = LatchContext { target, scheduled: now, latched: now, need: RepaintReason::Animation };
+    let context = LatchContext { target, scheduled: now, latched: now, need: RepaintReason::Animation };
     let State { outputs, clock, .. } = state;
     let output = outputs.by_id_mut(id)?;
     if scene.looks_like(output.newest_scene()) {
         output.reclaim(std::sync::Arc::new(scene));
         return None;
     }
-    let record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&moment) };
+    let record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&context) };
     let content = FrameContent { chosen_in: clock.now() - now, ..FrameContent::new(scene, record) };
     Some(output.conductor.output_mut().record(target.id, content))
 }

@@ -48,8 +48,8 @@ pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<I
     let damage = render::damage_since(&layer, Some(before)).into_iter().reduce(Rectangle::merge)?;
     let rect = Rectangle::new(damage.loc + layer.target.loc, damage.size);
     let rect = rect.intersection(Rectangle::from_size(scene.size)).filter(|rect| !rect.is_empty())?;
-    let hand = input_position_on(state, output)?;
-    let fits = PixelRect::around(hand.x, hand.y, AROUND).contains(&pixel_rect(rect))
+    let input = input_position_on(state, output)?;
+    let fits = PixelRect::around(input.x, input.y, AROUND).contains(&pixel_rect(rect))
         && is_opaque(&layer, rect)
         && is_unobscured(scene, place, rect, output.display.capabilities().cursor_plane.is_some());
     if !fits {

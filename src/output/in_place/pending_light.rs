@@ -38,16 +38,16 @@ impl InPlaceWrites {
     /// Adds a written rectangle. An earlier write of the same surface for the same refresh is never visible, so its
     /// feedback is discarded. Returns whether a client was sent such an event.
     pub(super) fn written(&mut self, lighting: PendingWrite) -> bool {
-        let mut told = false;
+        let mut has_events = false;
         let is_replaced = |known: &PendingWrite| (known.surface, known.index) == (lighting.surface, lighting.index);
         let (replaced, kept) = std::mem::take(&mut self.pending).into_iter().partition(is_replaced);
         self.pending = kept;
         for PendingWrite { feedback, .. } in replaced {
-            told |= !feedback.is_empty();
+            has_events |= !feedback.is_empty();
             feedback.discard(FrameDiscardReason::Newer);
         }
         self.pending.push(lighting);
-        told
+        has_events
     }
 
     /// The rectangle of `frame` is lit.

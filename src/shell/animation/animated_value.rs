@@ -25,7 +25,7 @@ impl AnimatedValue {
         match self {
             AnimatedValue::AtGoal => goal,
             AnimatedValue::Motion(motion) => motion.at(present).value,
-            AnimatedValue::HeldByGesture(hand) | AnimatedValue::Released(hand, _) => hand.at(present),
+            AnimatedValue::HeldByGesture(gesture) | AnimatedValue::Released(gesture, _) => gesture.at(present),
         }
     }
 
@@ -38,22 +38,22 @@ impl AnimatedValue {
         match self {
             AnimatedValue::AtGoal => false,
             AnimatedValue::Motion(motion) => motion.settled_by() > present,
-            AnimatedValue::HeldByGesture(hand) => hand.settled_by() > present,
+            AnimatedValue::HeldByGesture(gesture) => gesture.settled_by() > present,
             AnimatedValue::Released(..) => true,
         }
     }
 
     /// The gesture that holds the value.
     pub fn gesture(&mut self) -> Option<&mut DraggedValue> {
-        if let AnimatedValue::HeldByGesture(hand) = self { Some(hand) } else { None }
+        if let AnimatedValue::HeldByGesture(gesture) = self { Some(gesture) } else { None }
     }
 
     /// The gesture releases the value at time `at`.
     pub fn release(&mut self, at: Instant) {
         *self = match std::mem::take(self) {
-            AnimatedValue::HeldByGesture(hand) => {
-                let velocity = hand.velocity(at);
-                AnimatedValue::Released(hand, velocity)
+            AnimatedValue::HeldByGesture(gesture) => {
+                let velocity = gesture.velocity(at);
+                AnimatedValue::Released(gesture, velocity)
             }
             other => other,
         };
@@ -69,14 +69,14 @@ impl AnimatedValue {
             None => AnimatedValue::AtGoal,
         };
         *self = match std::mem::take(self) {
-            AnimatedValue::Released(hand, velocity) => {
-                carry_on(MotionSample { value: hand.at(shown.previous), velocity })
+            AnimatedValue::Released(gesture, velocity) => {
+                carry_on(MotionSample { value: gesture.at(shown.previous), velocity })
             }
             other if before == goal => other,
             AnimatedValue::AtGoal => carry_on(MotionSample::at_rest(before)),
             AnimatedValue::Motion(motion) => AnimatedValue::Motion(Box::new(motion.retarget(shown.previous, goal))),
             // Another part of the compositor changed the goal: it overrides the gesture.
-            AnimatedValue::HeldByGesture(hand) => carry_on(MotionSample::at_rest(hand.at(shown.previous))),
+            AnimatedValue::HeldByGesture(gesture) => carry_on(MotionSample::at_rest(gesture.at(shown.previous))),
         };
         if matches!(self, AnimatedValue::Motion(motion) if motion.settled_by() <= shown.present) {
             *self = AnimatedValue::AtGoal;

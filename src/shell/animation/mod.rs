@@ -161,9 +161,9 @@ impl Shell {
             return false;
         }
         let area = geometry(output);
-        let Overlays { overview, help, overview_animations: glides, notices, question, .. } = &self.overlays;
+        let Overlays { overview, help, overview_animations, notices, question, .. } = &self.overlays;
         let toggles = [overview, help, &notices.shown, &question.shown];
-        if toggles.into_iter().any(|toggle| toggle.moves_after(present)) || glides.moves_after(present) {
+        if toggles.into_iter().any(|toggle| toggle.moves_after(present)) || overview_animations.moves_after(present) {
             return true;
         }
         if let Some(screen) = self.workspaces.screen(&output.name()) {

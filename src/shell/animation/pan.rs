@@ -18,18 +18,18 @@ pub struct ColumnPans(Vec<ColumnPan>);
 #[derive(Debug)]
 struct ColumnPan {
     place: WorkspaceId,
-    course: AnimatedValue,
+    value: AnimatedValue,
 }
 
 impl ColumnPans {
     /// Offset to the right of a workspace's columns in the frame presented at `present`.
     pub fn at(&self, place: WorkspaceId, present: Instant) -> f64 {
-        self.find(place).map_or(0.0, |pan| pan.course.at(0.0, present))
+        self.find(place).map_or(0.0, |pan| pan.value.at(0.0, present))
     }
 
     /// Whether the offset changes after that frame.
     pub fn moves_after(&self, place: WorkspaceId, present: Instant) -> bool {
-        self.find(place).is_some_and(|pan| pan.course.moves_after(present))
+        self.find(place).is_some_and(|pan| pan.value.moves_after(present))
     }
 
     fn find(&self, place: WorkspaceId) -> Option<&ColumnPan> {
@@ -37,30 +37,30 @@ impl ColumnPans {
     }
 
     /// A gesture starts to hold the columns.
-    pub fn hold(&mut self, place: WorkspaceId, hand: DraggedValue) {
+    pub fn hold(&mut self, place: WorkspaceId, gesture: DraggedValue) {
         self.0.retain(|pan| pan.place != place);
-        self.0.push(ColumnPan { place, course: AnimatedValue::HeldByGesture(Box::new(hand)) });
+        self.0.push(ColumnPan { place, value: AnimatedValue::HeldByGesture(Box::new(gesture)) });
     }
 
     /// The gesture that holds the columns.
     pub fn gesture(&mut self, place: WorkspaceId) -> Option<&mut DraggedValue> {
-        self.0.iter_mut().find(|pan| pan.place == place)?.course.gesture()
+        self.0.iter_mut().find(|pan| pan.place == place)?.value.gesture()
     }
 
     /// The gesture releases the columns at time `at`.
     pub fn release(&mut self, place: WorkspaceId, at: Instant) {
-        self.0.iter_mut().filter(|pan| pan.place == place).for_each(|pan| pan.course.release(at));
+        self.0.iter_mut().filter(|pan| pan.place == place).for_each(|pan| pan.value.release(at));
     }
 
     /// Starts animations of released columns and drops those that have settled.
     pub(super) fn update(&mut self, style: Option<MotionStyle>, shown: FrameTimes) {
-        self.0.iter_mut().for_each(|pan| pan.course.update(style, shown, 0.0, 0.0, EDGE_TOLERANCE));
-        self.0.retain(|pan| !pan.course.is_at_rest());
+        self.0.iter_mut().for_each(|pan| pan.value.update(style, shown, 0.0, 0.0, EDGE_TOLERANCE));
+        self.0.retain(|pan| !pan.value.is_at_rest());
     }
 
     /// Ends the animations, except where a gesture holds the columns.
     pub(super) fn finish(&mut self) {
-        self.0.iter_mut().for_each(|pan| pan.course.finish());
+        self.0.iter_mut().for_each(|pan| pan.value.finish());
     }
 
     /// Whether no columns are drawn at an offset.

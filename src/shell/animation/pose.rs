@@ -133,13 +133,13 @@ impl WindowMotion {
         held: bool,
         from: Option<FadeSample>,
     ) {
-        let (glides, is_carried) =
+        let (animates, skips) =
             (std::mem::take(&mut self.animates_next_move), std::mem::take(&mut self.skips_next_move));
         match &self.last_latch {
             None => self.look = animations.open.map(|fade| appear(fade, shown, from)),
-            Some(_) if held || is_carried => self.place = None,
+            Some(_) if held || skips => self.place = None,
             Some((before, known)) if *before != rect => {
-                let moves = glides || *known != arrangement;
+                let moves = animates || *known != arrangement;
                 self.place = match (self.place, animations.place) {
                     // Any change during an animation retargets it.
                     (Some(place), _) => Some(place.retarget(shown.previous, rect)),

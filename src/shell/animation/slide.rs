@@ -34,7 +34,7 @@ struct WorkspaceSlide {
     screen: ScreenId,
     /// Active workspace at the last latch.
     last_active: WorkspaceNumber,
-    course: AnimatedValue,
+    value: AnimatedValue,
     /// The workspaces lie below each other. Does not change during an animation.
     vertical: bool,
 }
@@ -52,25 +52,25 @@ impl WorkspaceSlides {
         for (screen, _) in workspaces.screens() {
             let active = workspaces.active(screen);
             let Some(slide) = self.0.iter_mut().find(|slide| slide.screen == screen) else {
-                self.0.push(WorkspaceSlide { screen, last_active: active, course: AnimatedValue::AtGoal, vertical });
+                self.0.push(WorkspaceSlide { screen, last_active: active, value: AnimatedValue::AtGoal, vertical });
                 continue;
             };
-            if slide.course.is_at_rest() {
+            if slide.value.is_at_rest() {
                 slide.vertical = vertical;
             }
             let before = std::mem::replace(&mut slide.last_active, active);
-            slide.course.update(style, shown, before.get().into(), active.get().into(), TOLERANCE);
+            slide.value.update(style, shown, before.get().into(), active.get().into(), TOLERANCE);
         }
     }
 
     /// Ends the animations, except where a gesture holds the viewport.
     pub(super) fn finish(&mut self) {
-        self.0.iter_mut().for_each(|slide| slide.course.finish());
+        self.0.iter_mut().for_each(|slide| slide.value.finish());
     }
 
     /// Whether all viewports are at rest.
     pub(super) fn is_still(&self) -> bool {
-        self.0.iter().all(|slide| slide.course.is_at_rest())
+        self.0.iter().all(|slide| slide.value.is_at_rest())
     }
 
     fn find(&self, screen: ScreenId) -> Option<&WorkspaceSlide> {
@@ -79,35 +79,35 @@ impl WorkspaceSlides {
 
     /// Whether the viewport of `screen` moves after the frame presented at `present`.
     pub fn moves_after(&self, screen: ScreenId, present: Instant) -> bool {
-        self.find(screen).is_some_and(|slide| slide.course.moves_after(present))
+        self.find(screen).is_some_and(|slide| slide.value.moves_after(present))
     }
 
     /// Whether the viewport rests on a workspace.
     pub fn is_at_rest(&self, screen: ScreenId) -> bool {
-        self.find(screen).is_none_or(|slide| slide.course.is_at_rest())
+        self.find(screen).is_none_or(|slide| slide.value.is_at_rest())
     }
 
     /// Position of the viewport in the frame presented at `present`; `None` before the first latch.
     pub fn position(&self, screen: ScreenId, present: Instant) -> Option<f64> {
-        self.find(screen).map(|slide| slide.course.at(slide.last_active.get().into(), present))
+        self.find(screen).map(|slide| slide.value.at(slide.last_active.get().into(), present))
     }
 
     /// A gesture starts to hold the viewport of `screen`.
-    pub fn hold(&mut self, screen: ScreenId, hand: DraggedValue) {
+    pub fn hold(&mut self, screen: ScreenId, gesture: DraggedValue) {
         let slide = self.0.iter_mut().find(|slide| slide.screen == screen);
         if let Some(slide) = slide {
-            slide.course = AnimatedValue::HeldByGesture(Box::new(hand));
+            slide.value = AnimatedValue::HeldByGesture(Box::new(gesture));
         }
     }
 
     /// The gesture that holds the viewport.
     pub fn gesture(&mut self, screen: ScreenId) -> Option<&mut DraggedValue> {
-        self.0.iter_mut().find(|slide| slide.screen == screen)?.course.gesture()
+        self.0.iter_mut().find(|slide| slide.screen == screen)?.value.gesture()
     }
 
     /// The gesture releases the viewport at time `at`.
     pub fn release(&mut self, screen: ScreenId, at: Instant) {
-        self.0.iter_mut().filter(|slide| slide.screen == screen).for_each(|slide| slide.course.release(at));
+        self.0.iter_mut().filter(|slide| slide.screen == screen).for_each(|slide| slide.value.release(at));
     }
 
     pub fn is_vertical(&self, screen: ScreenId) -> bool {
@@ -125,9 +125,9 @@ impl WorkspaceSlides {
     /// of the workspace is visible.
     pub fn distance(&self, place: WorkspaceId, workspaces: &Workspaces, present: Instant) -> Option<f64> {
         let active = f64::from(workspaces.active(place.screen).get());
-        let slide = self.find(place.screen).filter(|slide| !slide.course.is_at_rest());
-        let eye = slide.map_or(active, |slide| slide.course.at(active, present));
-        let distance = f64::from(place.number.get()) - eye;
+        let slide = self.find(place.screen).filter(|slide| !slide.value.is_at_rest());
+        let viewport = slide.map_or(active, |slide| slide.value.at(active, present));
+        let distance = f64::from(place.number.get()) - viewport;
         (distance.abs() < 1.0).then_some(distance)
     }
 }

@@ -15,7 +15,7 @@ pub struct AnimatedToggle {
     on: bool,
     /// The state at the last latch.
     last_latch: bool,
-    course: AnimatedValue,
+    value: AnimatedValue,
 }
 
 impl AnimatedToggle {
@@ -33,33 +33,33 @@ impl AnimatedToggle {
     pub(super) fn update(&mut self, style: Option<MotionStyle>, shown: FrameTimes) {
         let before = std::mem::replace(&mut self.last_latch, self.on);
         let share = |is_there: bool| f64::from(u8::from(is_there));
-        self.course.update(style, shown, share(before), share(self.on), TOLERANCE);
+        self.value.update(style, shown, share(before), share(self.on), TOLERANCE);
     }
 
     /// A gesture starts to hold it; until the release it counts as shown.
-    pub(in crate::shell) fn hold(&mut self, hand: DraggedValue) {
+    pub(in crate::shell) fn hold(&mut self, gesture: DraggedValue) {
         (self.on, self.last_latch) = (true, true);
-        self.course = AnimatedValue::HeldByGesture(Box::new(hand));
+        self.value = AnimatedValue::HeldByGesture(Box::new(gesture));
     }
 
     /// The gesture that holds it.
     pub(in crate::shell) fn gesture(&mut self) -> Option<&mut DraggedValue> {
-        self.course.gesture()
+        self.value.gesture()
     }
 
     /// The gesture releases it at time `at`.
     pub(in crate::shell) fn release(&mut self, at: Instant) {
-        self.course.release(at);
+        self.value.release(at);
     }
 
     /// Jumps to the goal, unless a gesture holds it.
     pub(super) fn finish(&mut self) {
-        self.course.finish();
+        self.value.finish();
     }
 
     /// Visible share in the frame presented at `present`. A spring may overshoot 0 and 1.
     pub fn at(&self, present: Instant) -> f64 {
-        self.course.at(f64::from(u8::from(self.last_latch)), present)
+        self.value.at(f64::from(u8::from(self.last_latch)), present)
     }
 
     /// Whether it is visible in the frame presented at `present`.
@@ -69,6 +69,6 @@ impl AnimatedToggle {
 
     /// Whether it changes after the frame presented at `present`.
     pub fn moves_after(&self, present: Instant) -> bool {
-        self.course.moves_after(present)
+        self.value.moves_after(present)
     }
 }

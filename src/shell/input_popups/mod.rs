@@ -73,7 +73,7 @@ impl InputPopups {
 
     /// Whether `surface` belongs to the client that is the input method.
     pub fn belongs_to_input_method(&self, surface: &WlSurface) -> bool {
-        self.input_method.as_ref().is_some_and(|typist| typist.same_client_as(&surface.id()))
+        self.input_method.as_ref().is_some_and(|object| object.same_client_as(&surface.id()))
     }
 }
 
@@ -156,8 +156,8 @@ impl Shell {
 }
 
 /// Sets the client that is the input method, by one of its objects.
-pub fn set_input_method(state: &mut State, typist: Option<ObjectId>) {
-    state.shell.input_popups.input_method = typist;
+pub fn set_input_method(state: &mut State, object: Option<ObjectId>) {
+    state.shell.input_popups.input_method = object;
     if state.shell.lock.takes_input() {
         state.schedule_repaint_all();
         state.refresh_focus();
@@ -277,9 +277,9 @@ fn send_position(popup: &mut InputPopup, at: Option<(Rectangle<i32, Logical>, &O
     // Also on the same output, because its scale may have changed.
     surface_outputs::send_enter(&popup.surface, output);
     let origin = placing::place(caret, popup.size, geometry(output));
-    let told = Rectangle::new(caret.loc - origin, caret.size);
-    if popup.sent_caret != Some(told) {
-        popup.sent_caret = Some(told);
-        popup.object.text_input_rectangle(told.loc.x, told.loc.y, told.size.w, told.size.h);
+    let relative = Rectangle::new(caret.loc - origin, caret.size);
+    if popup.sent_caret != Some(relative) {
+        popup.sent_caret = Some(relative);
+        popup.object.text_input_rectangle(relative.loc.x, relative.loc.y, relative.size.w, relative.size.h);
     }
 }

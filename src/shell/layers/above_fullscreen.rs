@@ -18,11 +18,11 @@ impl Layers {
 impl Shell {
     fn layers_above_fullscreen(&self) -> impl Iterator<Item = &ShellLayerSurface> {
         let with_keyboard = self.layers.with_keyboard().map(ShellLayerSurface::surface);
-        let rises = move |pinned: &&ShellLayerSurface| {
+        let is_above = move |pinned: &&ShellLayerSurface| {
             let has_keyboard = with_keyboard == Some(pinned.surface());
             pinned.level() == LayerDepth::Top && (has_keyboard || self.is_keyboard_in_use(pinned))
         };
-        self.layers.shown().filter(rises)
+        self.layers.shown().filter(is_above)
     }
 }
 
@@ -37,9 +37,9 @@ pub fn update_above_fullscreen(state: &mut State) {
     {
         return;
     }
-    let risen: Vec<_> = shell.layers_above_fullscreen().map(|pinned| pinned.surface().id()).collect();
+    let above: Vec<_> = shell.layers_above_fullscreen().map(|pinned| pinned.surface().id()).collect();
     let is_seen = shell.layers.outputs().any(|output| shell.is_covered(output));
-    state.shell.layers.above_fullscreen = risen;
+    state.shell.layers.above_fullscreen = above;
     if is_seen {
         state.schedule_repaint_all();
     }

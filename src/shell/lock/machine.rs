@@ -205,7 +205,7 @@ mod tests {
         fn covered_session_is_only_unlocked_by_its_confirmed_locker(steps in prop::collection::vec(step(), 0..60)) {
             let (mut machine, mut now) = (LockMachine::default(), START);
             let mut asked: Vec<LockId> = Vec::new();
-            let mut told: Option<LockId> = None;
+            let mut confirmed: Option<LockId> = None;
             for step in steps {
                 let before = machine;
                 let named = |place: usize| asked.len().checked_sub(place + 1).map(|index| asked[index]);
@@ -225,15 +225,15 @@ mod tests {
                         prop_assert!(machine.wake().is_none_or(|until| until > now && until <= now + LONGEST_WAIT));
                     }
                     LockStep::Shown => {
-                        let tells = machine.confirm_shown();
+                        let confirms = machine.confirm_shown();
                         // `locked` is never sent before all is covered, nor twice.
-                        prop_assert!(tells.is_none() || (before.covers() && tells == before.holder() && tells != told));
-                        told = tells.or(told);
+                        prop_assert!(confirms.is_none() || (before.covers() && confirms == before.holder() && confirms != confirmed));
+                        confirmed = confirms.or(confirmed);
                     }
                     LockStep::Unlock(place) => if let Some(id) = named(place) {
-                        let is_his = before.is_confirmed(id);
-                        prop_assert_eq!(machine.unlock(id).is_ok(), is_his);
-                        prop_assert!(!is_his || told == Some(id));
+                        let may_unlock = before.is_confirmed(id);
+                        prop_assert_eq!(machine.unlock(id).is_ok(), may_unlock);
+                        prop_assert!(!may_unlock || confirmed == Some(id));
                     },
                     LockStep::GiveUp(place) => { named(place).map(|id| machine.give_up(id)); }
                     LockStep::Die(place) => { named(place).map(|id| machine.locker_died(id)); }

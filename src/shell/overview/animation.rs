@@ -57,37 +57,37 @@ impl OverviewAnimations {
 
     /// Ends the animations at once.
     pub fn finish(&mut self) {
-        self.0.iter_mut().for_each(|glide| glide.motion = None);
+        self.0.iter_mut().for_each(|animation| animation.motion = None);
     }
 
     /// The outputs of the overview, with their rectangles.
     pub fn areas(&self) -> Vec<(ScreenId, Rectangle<f64, Logical>)> {
-        self.0.iter().map(|glide| (glide.screen, glide.area)).collect()
+        self.0.iter().map(|animation| (animation.screen, animation.area)).collect()
     }
 
     /// Starts animations for changes since the last latch and drops those that have settled.
     pub fn update(&mut self, style: Option<MotionStyle>, shown: FrameTimes, places: Vec<OverviewLayout>) {
-        for (glide, goal) in self.0.iter_mut().zip(places) {
-            if goal != glide.known {
-                glide.from = glide.at(&glide.known, shown.previous);
-                glide.known = goal;
-                glide.motion = style.map(|style| Motion::new(style, shown.previous, 0.0, 1.0, TOLERANCE));
+        for (animation, goal) in self.0.iter_mut().zip(places) {
+            if goal != animation.known {
+                animation.from = animation.at(&animation.known, shown.previous);
+                animation.known = goal;
+                animation.motion = style.map(|style| Motion::new(style, shown.previous, 0.0, 1.0, TOLERANCE));
             }
-            glide.motion = glide.motion.filter(|motion| motion.settled_by() > shown.present);
+            animation.motion = animation.motion.filter(|motion| motion.settled_by() > shown.present);
         }
     }
 
     /// The layout in the frame presented at `present`, on the way to `goal`.
     pub fn at(&self, screen: ScreenId, goal: OverviewLayout, present: Instant) -> OverviewLayout {
-        match self.0.iter().find(|glide| glide.screen == screen && glide.motion.is_some()) {
-            Some(glide) => glide.at(&goal, present),
+        match self.0.iter().find(|animation| animation.screen == screen && animation.motion.is_some()) {
+            Some(animation) => animation.at(&goal, present),
             None => goal,
         }
     }
 
     /// Whether anything moves after the frame presented at `present`.
     pub fn moves_after(&self, present: Instant) -> bool {
-        self.0.iter().any(|glide| glide.motion.is_some_and(|motion| motion.settled_by() > present))
+        self.0.iter().any(|animation| animation.motion.is_some_and(|motion| motion.settled_by() > present))
     }
 }
 
@@ -128,23 +128,23 @@ mod tests {
         let screen = workspaces.screen("DP-1").unwrap();
         let (start, step) = (Instant::from_nanos(1_000_000_000), Span::from_millis(10));
         let style = Some(MotionStyle::Easing { duration: step * 2, curve: CubicBezier::LINEAR });
-        let mut glides = OverviewAnimations::default();
-        glides.begin([(screen, Rectangle::default())].into_iter(), |_, _| layout(1));
+        let mut animations = OverviewAnimations::default();
+        animations.begin([(screen, Rectangle::default())].into_iter(), |_, _| layout(1));
         let shown = |steps: i64| FrameTimes::new(start + step * (steps + 1), step, Span::ZERO);
-        glides.update(style, shown(0), vec![layout(1)]);
-        assert!(!glides.moves_after(start));
-        glides.update(style, shown(1), vec![layout(2)]);
+        animations.update(style, shown(0), vec![layout(1)]);
+        assert!(!animations.moves_after(start));
+        animations.update(style, shown(1), vec![layout(2)]);
         let (one, two) = (WindowId(1), WindowId(2));
-        let seen = |glides: &OverviewAnimations, steps: i64| glides.at(screen, layout(2), start + step * steps);
-        assert_eq!(seen(&glides, 1).window(one), layout(1).window(one), "it does not jump");
-        assert_eq!(seen(&glides, 1).window(two), layout(2).window(two));
+        let seen = |animations: &OverviewAnimations, steps: i64| animations.at(screen, layout(2), start + step * steps);
+        assert_eq!(seen(&animations, 1).window(one), layout(1).window(one), "it does not jump");
+        assert_eq!(seen(&animations, 1).window(two), layout(2).window(two));
         let half = between(layout(1).window(one).unwrap(), layout(2).window(one).unwrap(), 0.5);
-        assert_eq!(seen(&glides, 2).window(one), Some(half));
-        assert!(glides.moves_after(start + step * 2) && !glides.moves_after(start + step * 3));
-        glides.update(style, shown(3), vec![layout(2)]);
-        assert_eq!(seen(&glides, 3), layout(2));
+        assert_eq!(seen(&animations, 2).window(one), Some(half));
+        assert!(animations.moves_after(start + step * 2) && !animations.moves_after(start + step * 3));
+        animations.update(style, shown(3), vec![layout(2)]);
+        assert_eq!(seen(&animations, 3), layout(2));
         // Without an animation the new layout applies at once.
-        glides.update(None, shown(4), vec![layout(1)]);
-        assert_eq!(glides.at(screen, layout(1), start), layout(1));
+        animations.update(None, shown(4), vec![layout(1)]);
+        assert_eq!(animations.at(screen, layout(1), start), layout(1));
     }
 }

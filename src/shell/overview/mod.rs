@@ -246,9 +246,9 @@ fn set(state: &mut State, shows: bool) {
             let areas = state
                 .outputs()
                 .filter_map(|output| Some((shell.workspaces.screen(&output.name())?, geometry(output).to_f64())));
-            let mut glides = OverviewAnimations::default();
-            glides.begin(areas, |screen, area| shell.places(screen, area));
-            state.shell.overlays.overview_animations = glides;
+            let mut animations = OverviewAnimations::default();
+            animations.begin(areas, |screen, area| shell.places(screen, area));
+            state.shell.overlays.overview_animations = animations;
         }
         popup::dismiss_grabs(state);
         workspace_actions::send_window_states(&mut state.shell);

@@ -23,9 +23,9 @@ impl OccupancyGrid {
         let outside = !bits(0, area.size.w / cell.w);
         let rows = area.size.h / cell.h;
         let taken = std::array::from_fn(|row| if (row as i32) < rows { outside } else { u64::MAX });
-        let mut crowd = OccupancyGrid { area, cell, taken };
-        others.iter().for_each(|other| crowd.mark_occupied(*other));
-        crowd
+        let mut grid = OccupancyGrid { area, cell, taken };
+        others.iter().for_each(|other| grid.mark_occupied(*other));
+        grid
     }
 
     fn mark_occupied(&mut self, other: Rectangle<i32, Logical>) {

@@ -177,7 +177,7 @@ pub(in crate::shell) fn scroll_to(state: &mut State, place: WorkspaceId, view: i
     shell.strips.layout.apply(&LayoutOp::ScrollTo(place, view));
     let by = shell.strips.view(place).map_or(0, |after| after.at - before.at);
     if by != 0 {
-        shell.pans.gesture(place).into_iter().for_each(|hand| hand.shift_origin(f64::from(by)));
+        shell.pans.gesture(place).into_iter().for_each(|gesture| gesture.shift_origin(f64::from(by)));
         let Shell { windows, workspaces, .. } = shell;
         let is_there = |window: &Window| window.in_strip && workspaces.place(window.id) == Some(place);
         windows.iter_mut_quietly().filter(|window| is_there(window)).for_each(|window| window.motion.skip_next_move());

@@ -92,12 +92,12 @@ pub fn show(
     let above = if notices.on_defaults { NO_CONFIGURATION } else { MISTAKE };
     let mistake = notices.config_error().map(|text| (above.to_owned(), lines(text, letters), PANEL));
     let ended = notices.seen().map(|notice| (heading(notice), vec![reason(notice)], PANEL));
-    let told = notices.messages().map(|message| {
+    let results = notices.messages().map(|message| {
         let panel = if message.is_failure { PANEL } else { CALM_PANEL };
         (message.heading.clone(), lines(&message.text, letters), panel)
     });
     let mut top = sheet.physical(TOP);
-    for (place, (heading, texts, colour)) in mistake.into_iter().chain(told).chain(ended).enumerate() {
+    for (place, (heading, texts, colour)) in mistake.into_iter().chain(results).chain(ended).enumerate() {
         let write = |face: Typeface, text: String| face.fit(&face.legible(&text).unwrap_or(text), widest);
         let heading = write(bold, heading);
         let texts: Vec<String> = texts.into_iter().map(|text| write(plain, text)).collect();
