@@ -75,9 +75,9 @@ mod tests {
         let list = |words: &[&str]| CommandLine::of(words.iter().map(|word| (*word).to_owned()));
         let plain: CommandLine = " foot  -e top ".parse().unwrap();
         assert_eq!((Ok(plain.clone()), plain.to_string().as_str()), (list(&["foot", "-e", "top"]), "foot -e top"));
-        let said = list(&["notify-send", "", "Hello there"]).unwrap();
-        assert!(plain.is_plain() && !said.is_plain());
-        assert_eq!((said.program(), said.words().last()), ("notify-send", Some("Hello there")));
+        let words = list(&["notify-send", "", "Hello there"]).unwrap();
+        assert!(plain.is_plain() && !words.is_plain());
+        assert_eq!((words.program(), words.words().last()), ("notify-send", Some("Hello there")));
         for wrong in [&[][..], &[""], &[" ", "a"], &["a", "\0"]] {
             assert!(list(wrong).is_err(), "{wrong:?}");
         }

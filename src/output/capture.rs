@@ -185,8 +185,8 @@ pub(super) fn serve(state: &mut State) {
     }
     let now = state.clock.now();
     let mut requests = std::mem::take(&mut state.outputs.captures.waiting);
-    let looks = &state.outputs.captures.compare_budget;
-    requests.sort_by_cached_key(|request| request.client().map(|client| looks.recent_layers(&client, now)));
+    let budget = &state.outputs.captures.compare_budget;
+    requests.sort_by_cached_key(|request| request.client().map(|client| budget.recent_layers(&client, now)));
     let mut pointed = WindowUnderPointer::default();
     for request in requests.into_iter().filter(|request| request.reply.is_wanted()) {
         let interval = interval(state, &request.subject);

@@ -479,11 +479,11 @@ fn mapped(state: &mut State, id: WindowId) {
     tracing::debug!(?id, "window mapped");
     workspace_actions::assign_to_output(state, id);
     // A dialog of a hidden window stays hidden and gets no focus.
-    let wishes = window_rules::evaluate(state, id);
-    if is_seen && (wishes.focused.unwrap_or(true) || state.shell.focused.is_none()) {
-        urgency::focus_new(state, id, wishes.focused == Some(true));
+    let settings = window_rules::evaluate(state, id);
+    if is_seen && (settings.focused.unwrap_or(true) || state.shell.focused.is_none()) {
+        urgency::focus_new(state, id, settings.focused == Some(true));
     }
-    if let (Some(true), Some(surface)) = (wishes.fullscreen, state.shell.window(id).map(|it| it.surface().clone())) {
+    if let (Some(true), Some(surface)) = (settings.fullscreen, state.shell.window(id).map(|it| it.surface().clone())) {
         fullscreen(state, &surface, None);
     }
     state.schedule_update_all();

@@ -96,11 +96,11 @@ pub(super) fn evaluate(state: &State, id: WindowId) -> WindowRuleSettings {
 pub fn apply_rules(state: &mut State, id: WindowId) {
     let Some(window) = state.shell.window(id) else { return };
     let kept_out = state.hides_from_capture(&window.app_id().unwrap_or_default());
-    let wishes = evaluate(state, id);
-    set_hidden_from_capture(state, id, wishes.capture.map_or(kept_out, |seen| !seen));
-    ruled_size::limit(state, id, wishes.limits);
-    decorations::set_ruled_mode(state, id, wishes.decoration);
-    let look = WindowAppearance { opacity: wishes.opacity.unwrap_or(1.0), corner_radius: wishes.corner_radius };
+    let settings = evaluate(state, id);
+    set_hidden_from_capture(state, id, settings.capture.map_or(kept_out, |seen| !seen));
+    ruled_size::limit(state, id, settings.limits);
+    decorations::set_ruled_mode(state, id, settings.decoration);
+    let look = WindowAppearance { opacity: settings.opacity.unwrap_or(1.0), corner_radius: settings.corner_radius };
     if state.shell.window(id).is_some_and(|window| window.appearance != look) {
         state.shell.window_mut(id).into_iter().for_each(|window| window.appearance = look);
         state.schedule_update_all();

@@ -195,9 +195,9 @@ pub(super) fn move_to_screen(state: &mut State, id: WindowId, screen: Option<Scr
 /// `output`. Returns whether the window is visible there.
 pub(super) fn assign_new_window(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
     let app_id = state.shell.window(id).and_then(super::Window::app_id).unwrap_or_default();
-    let wishes = window_rules::evaluate(state, id);
-    let named = wishes.workspace.or_else(|| state.ruled_workspace(&app_id));
-    let output = wishes.output.as_deref().or(output);
+    let settings = window_rules::evaluate(state, id);
+    let named = settings.workspace.or_else(|| state.ruled_workspace(&app_id));
+    let output = settings.output.as_deref().or(output);
     window_rules::apply_rules(state, id);
     let shell = &mut state.shell;
     let parent = shell.parent_of(id).and_then(|parent| shell.workspaces.home(parent));

@@ -42,7 +42,7 @@ pub(super) struct BoundCommit {
 
 /// Takes the target of the commit in progress, if the client set one and may use it for this commit.
 pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamped: bool) -> Option<BoundCommit> {
-    let (pending, wishes) = guard::with_states(surface, |states| {
+    let (pending, request) = guard::with_states(surface, |states| {
         let pending = std::mem::take(states.cached_state.get::<PendingTarget>().pending());
         (pending, states.cached_state.get::<PacingState>().pending().0)
     });
@@ -64,7 +64,7 @@ pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamp
     let (mut frame, bound) = PacedFrame::bind(listener, id, now)?;
     let target = state.target_of(surface, &bound);
     frame.set_deadline(target.map_or(bound.target.present, |target| target.ready_by));
-    Some(BoundCommit { frame, bound, target, keep, latest_ready: wishes.latest_ready, ahead })
+    Some(BoundCommit { frame, bound, target, keep, latest_ready: request.latest_ready, ahead })
 }
 
 impl BoundCommit {
@@ -157,8 +157,8 @@ pub(super) fn describe(states: &SurfaceData) -> BufferDescription {
 pub(super) fn applied(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     if let Some(mut ledger) = entry.frame_pacing.as_ref().and_then(|listener| listener.ledger()) {
-        let wishes = guard::with_states(surface, |states| states.cached_state.get::<PacingState>().current().0);
-        ledger.machine.set_wishes(wishes);
+        let request = guard::with_states(surface, |states| states.cached_state.get::<PacingState>().current().0);
+        ledger.machine.set_wishes(request);
     }
 }
 

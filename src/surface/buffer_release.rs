@@ -29,8 +29,8 @@ impl<T> OwnerThread<T> {
     }
 
     /// Wraps a value so that it is dropped on this thread, whichever thread drops the wrapper.
-    pub fn bind(&self, what: T) -> ThreadBound<T> {
-        ThreadBound { value: Some(what), home: self.clone() }
+    pub fn bind(&self, value: T) -> ThreadBound<T> {
+        ThreadBound { value: Some(value), home: self.clone() }
     }
 }
 
@@ -44,13 +44,13 @@ pub struct ThreadBound<T> {
 
 impl<T> Drop for ThreadBound<T> {
     fn drop(&mut self) {
-        let Some(what) = self.value.take() else { return };
+        let Some(value) = self.value.take() else { return };
         if thread::current().id() == self.home.thread {
-            return drop(what);
+            return drop(value);
         }
-        if let Err(unheard) = self.home.back.send(what) {
+        if let Err(undelivered) = self.home.back.send(value) {
             // The main thread has stopped serving clients. The value must not be dropped on this thread all the same.
-            std::mem::forget(unheard);
+            std::mem::forget(undelivered);
         }
     }
 }

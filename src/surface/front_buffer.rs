@@ -289,17 +289,17 @@ mod tests {
 
     #[test]
     fn client_may_write_again_after_it_acknowledged_the_revocation() {
-        let ear = Arc::new(EventRecorder::default());
-        let mut front = FrontBuffer::new(ear.clone());
+        let recorder = Arc::new(EventRecorder::default());
+        let mut front = FrontBuffer::new(recorder.clone());
         assert!(front.can_activate(WISH) && !front.can_activate(FrontBufferRequest::default()));
         front.refuse(FrontBufferReason::Covered);
         front.refuse(FrontBufferReason::Covered);
         front.activate(RECT, TIMES);
         front.write(7, Some(at(20)));
         front.revoke(FrontBufferReason::Hidden);
-        assert_eq!(ear.take_events(), ["inactive 0 Covered", "active 1", "inactive 1 Hidden", "missed 7"]);
+        assert_eq!(recorder.take_events(), ["inactive 0 Covered", "active 1", "inactive 1 Hidden", "missed 7"]);
         front.write(8, Some(at(20)));
-        assert_eq!(ear.take_events(), ["missed 8"]);
+        assert_eq!(recorder.take_events(), ["missed 8"]);
         assert!(!front.can_activate(WISH));
         front.acknowledge(5);
         assert!(!front.can_activate(WISH));
@@ -311,27 +311,27 @@ mod tests {
 
     #[test]
     fn last_write_before_the_beam_is_lit_if_the_scan_is_proven() {
-        let ear = Arc::new(EventRecorder::default());
-        let mut front = FrontBuffer::new(ear.clone());
+        let recorder = Arc::new(EventRecorder::default());
+        let mut front = FrontBuffer::new(recorder.clone());
         front.activate(RECT, TIMES);
-        ear.take_events();
+        recorder.take_events();
         front.write(1, Some(at(20)));
         front.write(2, Some(at(20)));
         front.write(3, Some(at(36)));
         front.scanned(scanned(0, true), INTERVAL);
         front.scanned(scanned(16, true), INTERVAL);
-        assert_eq!(ear.take_events(), ["missed 1", "light 2 20"]);
+        assert_eq!(recorder.take_events(), ["missed 1", "light 2 20"]);
         front.scanned(scanned(32, false), INTERVAL);
-        assert_eq!(ear.take_events(), ["missed 3"]);
+        assert_eq!(recorder.take_events(), ["missed 3"]);
         front.write(4, None);
-        assert_eq!(ear.take_events(), ["missed 4"]);
+        assert_eq!(recorder.take_events(), ["missed 4"]);
     }
 
     proptest! {
         #[test]
         fn each_write_is_answered_once(steps in proptest::collection::vec((0u8..6, 0i64..8), 1..80)) {
-            let ear = Arc::new(EventRecorder::default());
-            let mut front = FrontBuffer::new(ear.clone());
+            let recorder = Arc::new(EventRecorder::default());
+            let mut front = FrontBuffer::new(recorder.clone());
             let (mut now, mut written) = (0, 0);
             for (what, refresh) in steps {
                 match what {
@@ -350,8 +350,8 @@ mod tests {
                 prop_assert!(front.waiting.len() <= MOST_WAITING);
             }
             front.revoke(FrontBufferReason::Covered);
-            let heard = ear.take_events();
-            let answers = heard.iter().filter(|heard| heard.starts_with("light") || heard.starts_with("missed"));
+            let events = recorder.take_events();
+            let answers = events.iter().filter(|event| event.starts_with("light") || event.starts_with("missed"));
             prop_assert_eq!(answers.count() as u32, written);
         }
     }

@@ -72,25 +72,25 @@ mod tests {
 
     #[test]
     fn comparisons_are_limited_by_time_however_often_they_are_requested() {
-        let (mut looks, mut now, mut looked) = (CompareBudget::default(), Instant::from_nanos(1), 0);
+        let (mut budget, mut now, mut looked) = (CompareBudget::default(), Instant::from_nanos(1), 0);
         let end = now + Span::from_seconds(1);
         while now < end {
-            while looks.next_allowed(now).is_none() {
-                looks.charge(None, 400, now);
+            while budget.next_allowed(now).is_none() {
+                budget.charge(None, 400, now);
                 looked += 400;
             }
-            now = looks.next_allowed(now).unwrap();
+            now = budget.next_allowed(now).unwrap();
         }
         assert!((50_000..70_000).contains(&looked), "{looked}");
     }
 
     #[test]
     fn a_recorder_of_a_window_is_never_kept_waiting() {
-        let (mut looks, mut now) = (CompareBudget::default(), Instant::from_nanos(1));
+        let (mut budget, mut now) = (CompareBudget::default(), Instant::from_nanos(1));
         for _ in 0..1_000 {
             // Four turns a refresh, forty surfaces.
-            assert_eq!(looks.next_allowed(now), None);
-            looks.charge(None, 40, now);
+            assert_eq!(budget.next_allowed(now), None);
+            budget.charge(None, 40, now);
             now += Span::from_millis(4);
         }
     }

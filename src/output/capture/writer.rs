@@ -65,11 +65,11 @@ impl CaptureWriter {
         let between = StagingMemory::new()?;
         let (jobs, handed_over) = mpsc::channel::<CaptureJob>();
         let (tell, done) = channel::channel::<CaptureDone>();
-        let heard = handle.insert_source(done, move |event, (), state| match event {
+        let inserted = handle.insert_source(done, move |event, (), state| match event {
             Event::Msg(done) => written(state, done),
             Event::Closed => ended(state),
         });
-        heard.map_err(|error| io::Error::other(error.to_string()))?;
+        inserted.map_err(|error| io::Error::other(error.to_string()))?;
         faults::check(Fault::Thread)?;
         std::thread::Builder::new().name("capture".to_owned()).spawn(move || {
             let (mut pixels, mut painter) = (Vec::new(), None);

@@ -45,8 +45,8 @@ impl LayerPlacer<'_> {
         };
         for (end, side) in sides.into_iter().enumerate() {
             let strip = |stretched: &StretchedContent| {
-                let StretchedContent { content, placement: said, ends } = stretched;
-                let origin = place.origin + scrolled.place(said);
+                let StretchedContent { content, placement, ends } = stretched;
+                let origin = place.origin + scrolled.place(placement);
                 let gap = gap(Rectangle::new(origin, content.size.to_f64()), crop, side)?;
                 let mut layer = self.layer(content, tree::SurfacePlace { origin, crop: None }, fit, opacity)?;
                 let shape = Arc::make_mut(&mut layer.shape);

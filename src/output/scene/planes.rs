@@ -38,7 +38,7 @@ impl OutputState {
         if contents.iter().all(Option::is_none) {
             return PlaneContents::default();
         }
-        let looks: Vec<PlaneCandidate> = scene
+        let layers: Vec<PlaneCandidate> = scene
             .layers
             .iter()
             .zip(&contents)
@@ -46,7 +46,7 @@ impl OutputState {
             .collect();
         let over = composed_areas(scene, draws_cursor);
         let can_show = |planes: &PlaneContents| self.display.can_show(planes);
-        let (planes, chosen) = arrange(can_show, offer, (&looks, &over), &contents, scene.size);
+        let (planes, chosen) = arrange(can_show, offer, (&layers, &over), &contents, scene.size);
         for (index, plane) in chosen {
             scene.layers[index].plane = Some(plane);
         }
@@ -61,15 +61,15 @@ type PlaneAssignment = Vec<(usize, OnPlane)>;
 fn arrange(
     mut can_show: impl FnMut(&PlaneContents) -> bool,
     offer: AvailablePlanes,
-    (looks, over): (&[PlaneCandidate], &[ComposedArea]),
+    (layers, over): (&[PlaneCandidate], &[ComposedArea]),
     contents: &[Option<PlaneContent>],
     screen: Size<i32, Physical>,
 ) -> (PlaneContents, PlaneAssignment) {
-    let candidates: Vec<usize> = overlay_candidates(looks, over).collect();
+    let candidates: Vec<usize> = overlay_candidates(layers, over).collect();
     // Is only one layer left to compose if all of these go onto overlays?
-    let above: Vec<usize> = candidates.iter().copied().filter(|index| looks[*index].target.size != screen).collect();
+    let above: Vec<usize> = candidates.iter().copied().filter(|index| layers[*index].target.size != screen).collect();
     let direct =
-        direct_candidate(looks, over, &above, screen).filter(|_| offer.direct && above.len() <= offer.overlays);
+        direct_candidate(layers, over, &above, screen).filter(|_| offer.direct && above.len() <= offer.overlays);
     if let Some(direct) = direct {
         let overlays = above.iter().filter_map(|index| contents[*index].clone()).collect();
         let planes = PlaneContents { direct: contents[direct].clone(), overlays };
@@ -161,8 +161,8 @@ mod tests {
         offer: AvailablePlanes,
         can_show: impl FnMut(&PlaneContents) -> bool,
     ) -> PlaneAssignment {
-        let (looks, contents) = layers(places);
-        arrange(can_show, offer, (&looks, &[]), &contents, SCREEN.into()).1
+        let (layers, contents) = layers(places);
+        arrange(can_show, offer, (&layers, &[]), &contents, SCREEN.into()).1
     }
 
     const FULL: (i32, i32, i32, i32) = (0, 0, SCREEN.0, SCREEN.1);

@@ -95,16 +95,16 @@ enum LayerEdge {
 
 impl From<&LayerSurfaceCachedState> for LayerPlacement {
     /// Clamps every number of the client to its valid range.
-    fn from(said: &LayerSurfaceCachedState) -> Self {
-        let on = |edge| said.anchor.contains(edge);
-        let zone = match said.exclusive_zone {
+    fn from(state: &LayerSurfaceCachedState) -> Self {
+        let on = |edge| state.anchor.contains(edge);
+        let zone = match state.exclusive_zone {
             ExclusiveZone::Exclusive(zone) => Zone::Exclusive(zone.min(MAX_EXTENT.cast_unsigned()).cast_signed()),
             ExclusiveZone::Neutral => Zone::Neutral,
             ExclusiveZone::DontCare => Zone::DontCare,
         };
         LayerPlacement {
-            level: said.layer.into(),
-            size: Size::from((extent(said.size.w), extent(said.size.h))),
+            level: state.layer.into(),
+            size: Size::from((extent(state.size.w), extent(state.size.h))),
             anchors: PerEdge {
                 top: on(Anchor::TOP),
                 right: on(Anchor::RIGHT),
@@ -112,10 +112,10 @@ impl From<&LayerSurfaceCachedState> for LayerPlacement {
                 left: on(Anchor::LEFT),
             },
             margins: PerEdge {
-                top: coordinate(said.margin.top),
-                right: coordinate(said.margin.right),
-                bottom: coordinate(said.margin.bottom),
-                left: coordinate(said.margin.left),
+                top: coordinate(state.margin.top),
+                right: coordinate(state.margin.right),
+                bottom: coordinate(state.margin.bottom),
+                left: coordinate(state.margin.left),
             },
             zone,
         }
@@ -181,24 +181,26 @@ fn side((start, length): (i32, i32), wanted: i32, near: (bool, i32), far: (bool,
 /// Placement of all layer surfaces of one output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerArrangement {
-    /// One place per wish, in the same order (global logical coordinates).
+    /// One place per surface, in the same order (global logical coordinates).
     pub places: Vec<Rectangle<i32, Logical>>,
     /// The area that is left for windows.
     pub usable: Rectangle<i32, Logical>,
 }
 
-/// Places layer surfaces on an output at `area`. `wishes` are in order of creation. Zones only count for surfaces that
-/// are shown (`true`).
-pub fn arrange(area: Rectangle<i32, Logical>, wishes: &[(LayerPlacement, bool)]) -> LayerArrangement {
+/// Places layer surfaces on an output at `area`. `placements` are in order of creation. Zones only count for surfaces
+/// that are shown (`true`).
+pub fn arrange(area: Rectangle<i32, Logical>, placements: &[(LayerPlacement, bool)]) -> LayerArrangement {
     let mut usable = area;
-    let mut places = vec![Rectangle::default(); wishes.len()];
-    let mut order: Vec<usize> = (0..wishes.len()).collect();
+    let mut places = vec![Rectangle::default(); placements.len()];
+    let mut order: Vec<usize> = (0..placements.len()).collect();
     // Surfaces with a zone before all other surfaces, the highest layer first.
-    order.sort_by_key(|index| (wishes[*index].0.exclusive_zone().is_none(), std::cmp::Reverse(wishes[*index].0.level)));
+    order.sort_by_key(|index| {
+        (placements[*index].0.exclusive_zone().is_none(), std::cmp::Reverse(placements[*index].0.level))
+    });
     for index in order {
-        let (wish, is_shown) = &wishes[index];
-        places[index] = wish.place(if wish.zone == Zone::DontCare { area } else { usable });
-        if let (Some((edge, depth)), true) = (wish.exclusive_zone(), *is_shown) {
+        let (placement, is_shown) = &placements[index];
+        places[index] = placement.place(if placement.zone == Zone::DontCare { area } else { usable });
+        if let (Some((edge, depth)), true) = (placement.exclusive_zone(), *is_shown) {
             usable = without(usable, edge, depth, area.size);
         }
     }
@@ -245,24 +247,24 @@ mod tests {
     }
 
     /// `edges` has the first letters of the anchored edges.
-    fn wish(level: LayerDepth, edges: &str, size: (i32, i32), zone: Zone) -> LayerPlacement {
+    fn placement(level: LayerDepth, edges: &str, size: (i32, i32), zone: Zone) -> LayerPlacement {
         let on = |letter| edges.contains(letter);
         let anchors = PerEdge { top: on('t'), right: on('r'), bottom: on('b'), left: on('l') };
         LayerPlacement { level, size: size.into(), anchors, margins: PerEdge::default(), zone }
     }
 
-    fn shown(wishes: &[LayerPlacement]) -> LayerArrangement {
-        arrange(screen(), &wishes.iter().map(|wish| (*wish, true)).collect::<Vec<_>>())
+    fn shown(placements: &[LayerPlacement]) -> LayerArrangement {
+        arrange(screen(), &placements.iter().map(|placement| (*placement, true)).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_bar_a_dock_and_a_wallpaper_share_the_screen() {
         let placed = shown(&[
-            wish(LayerDepth::Background, "tlbr", (0, 0), Zone::DontCare),
-            wish(LayerDepth::Bottom, "tbl", (50, 0), Zone::Exclusive(50)),
-            wish(LayerDepth::Top, "tlr", (0, 30), Zone::Exclusive(30)),
-            wish(LayerDepth::Top, "tr", (200, 80), Zone::Neutral),
-            wish(LayerDepth::Overlay, "", (400, 100), Zone::Neutral),
+            placement(LayerDepth::Background, "tlbr", (0, 0), Zone::DontCare),
+            placement(LayerDepth::Bottom, "tbl", (50, 0), Zone::Exclusive(50)),
+            placement(LayerDepth::Top, "tlr", (0, 30), Zone::Exclusive(30)),
+            placement(LayerDepth::Top, "tr", (200, 80), Zone::Neutral),
+            placement(LayerDepth::Overlay, "", (400, 100), Zone::Neutral),
         ]);
         assert_eq!(placed.usable, rect(50, 30, 1230, 690));
         assert_eq!(placed.places[0], screen());
@@ -275,8 +277,9 @@ mod tests {
     #[test]
     fn margins_count_at_anchored_edges_and_add_to_the_zone() {
         let margins = PerEdge { top: 5, right: 7, bottom: 11, left: 13 };
-        let bar = LayerPlacement { margins, ..wish(LayerDepth::Top, "tlr", (0, 30), Zone::Exclusive(30)) };
-        let placed = shown(&[bar, LayerPlacement { margins, ..wish(LayerDepth::Top, "b", (100, 20), Zone::Neutral) }]);
+        let bar = LayerPlacement { margins, ..placement(LayerDepth::Top, "tlr", (0, 30), Zone::Exclusive(30)) };
+        let placed =
+            shown(&[bar, LayerPlacement { margins, ..placement(LayerDepth::Top, "b", (100, 20), Zone::Neutral) }]);
         assert_eq!(placed.places[0], rect(13, 5, 1280 - 13 - 7, 30));
         assert_eq!(placed.usable, rect(0, 35, 1280, 685));
         assert_eq!(placed.places[1], rect(590, 720 - 11 - 20, 100, 20));
@@ -285,32 +288,33 @@ mod tests {
     #[test]
     fn a_zone_counts_only_at_one_edge_and_only_of_what_is_shown() {
         for edges in ["", "tl", "lr", "tb", "tlbr"] {
-            let placed = shown(&[wish(LayerDepth::Top, edges, (100, 100), Zone::Exclusive(100))]);
+            let placed = shown(&[placement(LayerDepth::Top, edges, (100, 100), Zone::Exclusive(100))]);
             assert_eq!(placed.usable, screen(), "{edges}");
         }
-        let hidden = [(wish(LayerDepth::Top, "t", (100, 100), Zone::Exclusive(100)), false)];
+        let hidden = [(placement(LayerDepth::Top, "t", (100, 100), Zone::Exclusive(100)), false)];
         assert_eq!(arrange(screen(), &hidden).usable, screen());
     }
 
     #[test]
     fn excessive_zone_leaves_windows_a_share() {
-        let greedy = wish(LayerDepth::Top, "t", (100, 100), Zone::Exclusive(i32::MAX / 4));
-        let placed = shown(&[greedy, greedy, wish(LayerDepth::Top, "l", (9, 9), Zone::Exclusive(MAX_EXTENT))]);
+        let greedy = placement(LayerDepth::Top, "t", (100, 100), Zone::Exclusive(i32::MAX / 4));
+        let placed = shown(&[greedy, greedy, placement(LayerDepth::Top, "l", (9, 9), Zone::Exclusive(MAX_EXTENT))]);
         assert_eq!(placed.usable, rect(1280 - 320, 720 - 180, 320, 180));
     }
 
     #[test]
     fn content_of_another_size_stays_at_the_edges_that_it_is_anchored_to() {
         let place = rect(100, 600, 400, 100);
-        let aligned =
-            |edges, size: (i32, i32)| wish(LayerDepth::Top, edges, (0, 0), Zone::Neutral).align(place, size.into());
+        let aligned = |edges, size: (i32, i32)| {
+            placement(LayerDepth::Top, edges, (0, 0), Zone::Neutral).align(place, size.into())
+        };
         assert_eq!(aligned("blr", (400, 60)), rect(100, 640, 400, 60));
         assert_eq!(aligned("tr", (300, 100)), rect(200, 600, 300, 100));
         assert_eq!(aligned("", (200, 50)), rect(200, 625, 200, 50));
     }
 
     /// Any state that a client can send.
-    fn said() -> impl Strategy<Value = LayerSurfaceCachedState> {
+    fn client_state() -> impl Strategy<Value = LayerSurfaceCachedState> {
         let layer = prop_oneof![Just(Layer::Background), Just(Layer::Bottom), Just(Layer::Top), Just(Layer::Overlay)];
         // Small numbers, and numbers that overflow.
         let number = || prop_oneof![-50..2_000_i32, any::<i32>()];
@@ -334,21 +338,22 @@ mod tests {
         /// In a debug build an overflow panics, so this also tests for overflows.
         #[test]
         fn windows_keep_a_share_for_any_client_state(
-            said in prop::collection::vec((said(), any::<bool>()), 0..20),
+            states in prop::collection::vec((client_state(), any::<bool>()), 0..20),
             at in (-MAX_EXTENT..MAX_EXTENT, -MAX_EXTENT..MAX_EXTENT),
             size in (1..20_000_i32, 1..20_000_i32),
         ) {
             let area = rect(at.0, at.1, size.0, size.1);
-            let wishes: Vec<_> = said.iter().map(|(said, is_shown)| (LayerPlacement::from(said), *is_shown)).collect();
-            let LayerArrangement { places, usable } = arrange(area, &wishes);
+            let placements = states.iter().map(|(state, is_shown)| (LayerPlacement::from(state), *is_shown));
+            let placements: Vec<_> = placements.collect();
+            let LayerArrangement { places, usable } = arrange(area, &placements);
             prop_assert!(area.contains_rect(usable), "{usable:?} in {area:?}");
             prop_assert!(usable.size.w >= (size.0 / LEAST_SHARE).max(1) && usable.size.h >= (size.1 / LEAST_SHARE).max(1));
-            for (place, (wish, _)) in places.iter().zip(&wishes) {
+            for (place, (placement, _)) in places.iter().zip(&placements) {
                 prop_assert!(place.size.w >= 1 && place.size.h >= 1);
-                prop_assert!(wish.size.w == 0 || place.size.w == wish.size.w, "what was asked for is given");
+                prop_assert!(placement.size.w == 0 || place.size.w == placement.size.w, "what was asked for is given");
                 // Sums with other places, as in hit tests, must not overflow either.
                 prop_assert!(place.loc.x.abs() < 1 << 22 && place.loc.y.abs() < 1 << 22);
-                wish.align(*place, Size::from((MAX_EXTENT, 1)));
+                placement.align(*place, Size::from((MAX_EXTENT, 1)));
             }
         }
 
@@ -359,7 +364,7 @@ mod tests {
             let bars: Vec<LayerPlacement> = bars.into_iter().map(|(edge, depth, level)| {
                 let level = [LayerDepth::Background, LayerDepth::Bottom, LayerDepth::Top, LayerDepth::Overlay][usize::from(level)];
                 let (edges, size) = [("tlr", (0, depth)), ("blr", (0, depth)), ("ltb", (depth, 0)), ("rtb", (depth, 0))][edge];
-                wish(level, edges, size, Zone::Exclusive(depth))
+                placement(level, edges, size, Zone::Exclusive(depth))
             }).collect();
             let LayerArrangement { places, usable } = shown(&bars);
             for (index, place) in places.iter().enumerate() {

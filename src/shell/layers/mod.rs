@@ -216,11 +216,11 @@ fn used_output(state: &State) -> Option<Output> {
 pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
-    let said = guard::with_states(root, |states| *states.cached_state.get::<LayerSurfaceCachedState>().current());
+    let current = guard::with_states(root, |states| *states.cached_state.get::<LayerSurfaceCachedState>().current());
     let Some(pinned) = state.shell.layers.of_root_mut(root).filter(|pinned| !pinned.is_closed()) else { return };
     let (before, is_first) = (pinned.state(), is_root && !pinned.is_configured());
     if is_root {
-        pinned.set_placement(LayerPlacement::from(&said), said.keyboard_interactivity);
+        pinned.set_placement(LayerPlacement::from(&current), current.keyboard_interactivity);
     }
     pinned.apply_acknowledged(acknowledged);
     let was_shown = pinned.set_shown(has_content);
@@ -251,8 +251,8 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
 fn arrange(state: &mut State, output: &Output) {
     let layers = &mut state.shell.layers;
     let mut mine: Vec<&mut ShellLayerSurface> = layers.list.iter_mut().filter(|pinned| pinned.is_on(output)).collect();
-    let wishes: Vec<_> = mine.iter().map(|pinned| (*pinned.placement(), pinned.is_shown())).collect();
-    let LayerArrangement { places, usable } = layer_arrange::arrange(geometry(output), &wishes);
+    let placements: Vec<_> = mine.iter().map(|pinned| (*pinned.placement(), pinned.is_shown())).collect();
+    let LayerArrangement { places, usable } = layer_arrange::arrange(geometry(output), &placements);
     let moved = mine.iter_mut().zip(places).fold(false, |moved, (pinned, place)| pinned.set_place(place) | moved);
     if layers.set_usable(output, usable) {
         refitting::refit(state);

@@ -128,7 +128,7 @@ pub fn acknowledge(
     serial: u32,
 ) -> Result<(), UnknownLockConfigure> {
     let held = state.shell.lock.surfaces.iter_mut().find(|held| held.object == *object).ok_or(UnknownLockConfigure)?;
-    let place = held.unanswered.iter().position(|(said, _)| *said == serial).ok_or(UnknownLockConfigure)?;
+    let place = held.unanswered.iter().position(|(sent, _)| *sent == serial).ok_or(UnknownLockConfigure)?;
     let (_, size) = held.unanswered.drain(..=place).next_back().ok_or(UnknownLockConfigure)?;
     held.acknowledged = true;
     guard::with_states(&held.surface, |states| {

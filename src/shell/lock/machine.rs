@@ -227,7 +227,8 @@ mod tests {
                     LockStep::Shown => {
                         let confirms = machine.confirm_shown();
                         // `locked` is never sent before all is covered, nor twice.
-                        prop_assert!(confirms.is_none() || (before.covers() && confirms == before.holder() && confirms != confirmed));
+                        let is_due = before.covers() && confirms == before.holder() && confirms != confirmed;
+                        prop_assert!(confirms.is_none() || is_due);
                         confirmed = confirms.or(confirmed);
                     }
                     LockStep::Unlock(place) => if let Some(id) = named(place) {

@@ -194,9 +194,9 @@ fn sync_focus(state: &mut State) {
 
 /// Called before the first configure of a window: if it will be in a strip, the configure has its size there.
 pub(in crate::shell) fn set_initial_tile(state: &mut State, id: WindowId) {
-    let wishes = window_rules::evaluate(state, id);
+    let settings = window_rules::evaluate(state, id);
     if let Some(window) = state.shell.windows.get_mut_quietly(id) {
-        window.ruled_floating = wishes.floating;
+        window.ruled_floating = settings.floating;
     }
     let floats =
         |window: &Window| window.wanted != WindowArrangement::Floating || window.placed || window.floats_always();
@@ -218,7 +218,7 @@ pub(in crate::shell) fn set_initial_tile(state: &mut State, id: WindowId) {
         focused: state.shell.workspaces.active(place.screen) == place.number,
     };
     layout.apply(&LayoutOp::Open(id, limits_of(window), opening));
-    if let Some(width) = wishes.width {
+    if let Some(width) = settings.width {
         tile_configure::on_column_of(&mut layout, id, &LayoutOp::SetWidth(ColumnWidth::Share(width)));
     }
     let mut arranged: Vec<ArrangedWindow> = Vec::new();
@@ -248,11 +248,11 @@ pub(in crate::shell) fn recheck_floating_rule(state: &mut State, id: WindowId) {
 /// The workspace on which a window will appear.
 pub(in crate::shell) fn expected_workspace(state: &State, id: WindowId) -> Option<WorkspaceId> {
     let (output, _) = state.usable_area(Some(state.pointer_position()))?;
-    let wishes = window_rules::evaluate(state, id);
-    let named = wishes.output.as_deref().and_then(|name| state.shell.workspaces.screen(name));
+    let settings = window_rules::evaluate(state, id);
+    let named = settings.output.as_deref().and_then(|name| state.shell.workspaces.screen(name));
     let screen = named.or_else(|| state.shell.workspaces.screen(&output.name()))?;
     let app_id = state.shell.window(id)?.app_id().unwrap_or_default();
     let number =
-        wishes.workspace.or_else(|| state.ruled_workspace(&app_id)).unwrap_or(state.shell.workspaces.active(screen));
+        settings.workspace.or_else(|| state.ruled_workspace(&app_id)).unwrap_or(state.shell.workspaces.active(screen));
     Some(WorkspaceId { screen, number })
 }

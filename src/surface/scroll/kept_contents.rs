@@ -33,13 +33,13 @@ pub(super) struct KeptContents {
 
 impl KeptContents {
     /// The view is covered: keeps its contents from now on. Returns whether older contents were shown until now.
-    pub fn renew(&mut self, view: &WlSurface, said: &ViewProperties) -> bool {
+    pub fn renew(&mut self, view: &WlSurface, properties: &ViewProperties) -> bool {
         let children = compositor::get_children(view);
         self.contents.clear();
         self.contents.extend(children.iter().rev().filter_map(|surface| {
-            let said = said.content(surface).filter(|said| said.role == ViewContentRole::Document)?;
+            let placement = properties.content(surface).filter(|content| content.role == ViewContentRole::Document)?;
             let content = guard::with_states(surface, |states| SurfaceContent::of(surface, states))?;
-            Some(KeptContent { content, placement: said.clone(), id: Id::new(), texture_key: Arc::default() })
+            Some(KeptContent { content, placement: placement.clone(), id: Id::new(), texture_key: Arc::default() })
         }));
         std::mem::take(&mut self.seen)
     }

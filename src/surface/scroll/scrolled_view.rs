@@ -128,8 +128,8 @@ impl ScrolledView {
     }
 
     /// The position of a document content, in the view's coordinates.
-    pub fn place(&self, said: &ScrollContent) -> Point<f64, Logical> {
-        let (x, y) = said.position;
+    pub fn place(&self, content: &ScrollContent) -> Point<f64, Logical> {
+        let (x, y) = content.position;
         Point::from((x.get() as f64, y.get() as f64)) - self.offset
     }
 

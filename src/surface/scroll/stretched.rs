@@ -36,10 +36,10 @@ impl StretchedContents {
         let before = std::mem::take(&mut self.contents);
         let Some(view) = view else { return };
         (self.is_vertical, self.document) = (view.axes.1, view.document);
-        self.contents.extend(documents(surface, view).map(|(content, said)| {
+        self.contents.extend(documents(surface, view).map(|(content, placement)| {
             let known = before.iter().find(|known| known.content.surface == content.surface);
             let ends = known.map_or_else(|| [Id::new(), Id::new()], |known| known.ends.clone());
-            StretchedContent { content, placement: said.clone(), ends }
+            StretchedContent { content, placement: placement.clone(), ends }
         }));
     }
 

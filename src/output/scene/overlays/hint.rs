@@ -20,8 +20,8 @@ fn lines(bindings: &Bindings) -> Vec<String> {
         let mut bound = bindings.effective().filter(|(_, bound)| bound.action == *wanted);
         bound.next().map(|(chord, _)| chord.name(bindings.modifier))
     };
-    let said = [(ShortcutAction::Help, "shows what keys do"), (ShortcutAction::Terminal, "opens a terminal")];
-    said.iter().filter_map(|(action, does)| Some(format!("{} {does}", key(action)?))).collect()
+    let actions = [(ShortcutAction::Help, "shows what keys do"), (ShortcutAction::Terminal, "opens a terminal")];
+    actions.iter().filter_map(|(action, does)| Some(format!("{} {does}", key(action)?))).collect()
 }
 
 /// Draws the hint above the layer surfaces below windows, and below everything else.
