@@ -38,8 +38,8 @@ pub fn number_of(buffer: &WlBuffer) -> Option<u64> {
 #[expect(unsafe_code, reason = "shared memory is read through a pointer: its client may write at the same time")]
 pub(super) fn read_bytes(start: *const u8, length: usize, at: usize, piece: &mut [u8]) {
     assert!(at <= length && piece.len() <= length - at, "within the pool");
-    // SAFETY: the bytes lie within the `length` bytes at `start`, which stay mapped while the pool is accessed, and `piece`
-    // is ours; a client that truncates the file behind them is caught by Smithay's guard around this access.
+    // SAFETY: the bytes lie within the `length` bytes at `start`, which stay mapped while the pool is accessed, and
+    // `piece` is ours; a client that truncates the file behind them is caught by Smithay's guard around this access.
     unsafe { std::ptr::copy_nonoverlapping(start.add(at), piece.as_mut_ptr(), piece.len()) };
 }
 

@@ -1,13 +1,13 @@
 //! Chooses the scene of one output, topmost layer first, since layers above decide which layers below are visible.
 //!
 //! ```text
-//!   notices, shortcuts    our own                        output/overlays
+//!   notices, shortcuts    our own                        output/scene/overlays
 //!   input popups          at the caret                   shell/input_popups
 //!   overlays              pinned to the output           shell/layers
 //!   top                   the same; above a fullscreen window only launchers with the keyboard and keyboards
 //!                         (shell/layers/above_fullscreen), and no menus of the layers below
 //!   windows, ghosts       with their popups              shell/render_order
-//!   cards, or a hint      of the overview                output/overlays
+//!   cards, or a hint      of the overview                output/scene/overlays
 //!   bottom, background    pinned to the output
 //! ```
 
