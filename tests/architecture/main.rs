@@ -85,11 +85,11 @@ fn with(module: &str, text: &str) -> Vec<String> {
 #[test]
 fn forbidden_import_is_found_in_every_notation() {
     for text in [
-        "use crate::output::need_all;\n",
+        "use crate::output::schedule_repaint_all;\n",
         "use crate::{output, guard};\n",
         "use crate::{guard::Rules, output::{self as first_floor, capture}};\n",
-        "fn draw() { crate::output::need_all(state) }\n",
-        "pub(crate) use super::super::output::need_all;\n",
+        "fn draw() { crate::output::schedule_repaint_all(state) }\n",
+        "pub(crate) use super::super::output::schedule_repaint_all;\n",
     ] {
         let found = with("render::pixman", text);
         assert!(found.contains(&"render::pixman imports output".to_owned()), "{text}: {found:?}");

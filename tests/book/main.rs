@@ -105,7 +105,8 @@ fn is_in_book(path: &str) -> bool {
     path.starts_with("docs/")
 }
 
-/// The folders of the compositor whose files are named without the folders above them: `output/loop_turn.rs`, `drm/presenter_mirror`.
+/// The folders of the compositor whose files are named without the folders above them: `output/loop_turn.rs`,
+/// `drm/presenter_mirror`.
 const NAMED_FROM: [&str; 3] = ["", "src", "src/backend"];
 
 /// Whether `name` is written as the path of a file of the repository. In the book every path of lower-case letters is

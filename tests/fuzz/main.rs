@@ -1,9 +1,10 @@
 //! Random clients, random bytes and random files.
 //!
 //! ```text
-//!  seed ─► requests.rs: random requests ─► script.rs: steps, which name objects ─► play.rs: a world, real sockets ─► wire.rs
-//!                                                 │                                    ├ neighbour.rs: frames are asserted
-//!                                                 │                                    └ sleeper.rs: pauses, and survives
+//!  seed ─► requests.rs: random requests ─► script.rs: steps, which name objects ─► play.rs: a world, real sockets
+//!                                                 │                                   ├ raw_connection.rs: the bytes
+//!                                                 │                                   ├ neighbour.rs: asserts frames
+//!                                                 │                                   └ slow_reader.rs: survives
 //!                            a step fails ────────┴─► shrink.rs: fewer steps, until none can be left out
 //! ```
 //!

@@ -88,7 +88,7 @@ pub enum FrontEvent {
 /// # fn turn(front: &mut FrontBuffer, now: Instant, row: i32, cost: Span) -> Option<Instant> {
 /// while let Some(event) = front.next_event() {
 ///     if let FrontEvent::Inactive(_) = event {
-///         front.stopped();
+///         front.acknowledge_inactive();
 ///     }
 /// }
 /// let times = front.row_times()?;

@@ -1,7 +1,7 @@
 //! Simulates several clients on one output, paced by the compositor's own conductor.
 //!
 //! ```text
-//!  Conductor ── callback ─► client works on a shared core ── commit ─► waits ── Latch ─► composed ─► present
+//!  Conductor ── callback ─► client works on a shared core ── commit ─► waits ── latch ─► composed ─► present
 //! ```
 //!
 //! Clients draw at their callback and request the next callback with each commit. Clients that work at the same time

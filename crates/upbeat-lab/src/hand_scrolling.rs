@@ -2,7 +2,7 @@
 //! program draws each frame, or the compositor moves its rendered content ([`ViewMachine`], as in a session).
 //!
 //! ```text
-//!  recording ─► Pull · LetGo ─► ViewMachine ─ offset ─► beside where the hand wants it
+//!  recording ─► Drag · Release ─► ViewMachine ─ offset ─► beside where the hand wants it
 //!                                │ wanted(region)  ▲ cover
 //!                                ▼                 │
 //!                          renders one by one, each as long as a frame of the load times the screens it fills

@@ -15,7 +15,7 @@
 //! | `journal` | records of all frames, and the figures computed from them (pure) |
 //! | `connection`, `dispatch` | Wayland: globals, the window, the events |
 //! | `session` | the phases of a run |
-//! | `others` | starts the windows behind |
+//! | `companions` | starts the windows behind |
 //! | `error` | errors of a run |
 //! | `flood` | a client that sends as much as it can |
 //! | `resting` | windows that do nothing |

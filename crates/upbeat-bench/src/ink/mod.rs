@@ -24,15 +24,15 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `path` | hand movements: recordings, and a generated path of 1 kHz (pure) |
+//! | `hand_path` | hand movements: recordings, and a generated path of 1 kHz (pure) |
 //! | `hand` | a thread that plays a path with a pointer, a finger or a pen |
 //! | `sheet` | the client: ink under the hand |
 //! | `targets` | two frames for a refresh |
-//! | `followed` | ink on a surface of its own, which follows the pointer |
-//! | `ahead`, `front` | ink in the buffer on screen, ahead of the beam |
+//! | `follower` | ink on a surface of its own, which follows the pointer |
+//! | `beam_timing`, `front_buffer_ink` | ink in the buffer on screen, ahead of the beam |
 //! | `dispatch` | the client's Wayland events |
 //! | `marker` | dot and code, which identify a frame in a recording |
-//! | `film` | the images of a recording |
+//! | `recorded_images` | the images of a recording |
 //! | `figures` | figures from reports and images (pure) |
 //! | `driver` | the runs, each in a session of its own |
 

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | `player` | the client: an animation, and its answers to presses |
 //! | `overview` | two windows, and presses that open and close the compositor's own overview |
-//! | `own` | the runs with the overview, and their figures from the frame log |
+//! | `own_animation` | the runs with the overview, and their figures from the frame log |
 //! | `dispatch` | the client's Wayland events |
 //! | `presser` | a thread that presses at random times |
 //! | `device` | its devices: a key, a button, a finger |

@@ -13,14 +13,14 @@
 //! | file | content |
 //! |---|---|
 //! | `course` | scripted input (pure) |
-//! | `finger` | plays a course |
+//! | `course_player` | plays a course |
 //! | `options` | the client's options, errors and state |
 //! | `page` | the client: its window and its loop |
 //! | `scroller` | the view and its tiles |
 //! | `dispatch` | the client's Wayland events |
-//! | `own_frames` | the client that renders each frame |
+//! | `full_frames` | the client that renders each frame |
 //! | `figures` | the figures of a run |
-//! | `seen` | blank rows in a recording |
+//! | `recorded_rows` | blank rows in a recording |
 //! | `driver` | the runs |
 
 mod course;

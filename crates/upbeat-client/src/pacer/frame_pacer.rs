@@ -33,7 +33,7 @@ use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 /// wakes it with an `EventLoopProxy`.
 ///
 /// ```no_run
-/// use upbeat_client::{FramePacer, Outcome, PacerEvent, Pacing, PacingOptions};
+/// use upbeat_client::{FramePacer, PacerEvent, Pacing, PacingOptions};
 /// use wayland_client::globals::{GlobalList, GlobalListContents, registry_queue_init};
 /// use wayland_client::protocol::{wl_registry, wl_surface::WlSurface};
 /// use wayland_client::{Connection, Dispatch, EventQueue, QueueHandle};

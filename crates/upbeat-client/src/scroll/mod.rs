@@ -3,7 +3,7 @@
 //! ```text
 //!   compositor with upbeat_scroll_v1            any other, with wp_viewport
 //!   ─────────────────────────────────          ──────────────────────────────────────────────
-//!   moves the view while we sleep              input ─► ViewMachine ◄─ frame callbacks   (own)
+//!   moves the view while we sleep              input ─► ViewMachine ◄─ frame callbacks   (client_side)
 //!   and reports what to render next                     moves and crops the contents
 //!            └──────────────┬───────────────────────────────┘
 //!                  next_wanted(): render this region before this time
@@ -11,9 +11,9 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `scroll_view` | the public type |
-//! | `served` | requests to a compositor with the protocol |
-//! | `own` | scrolling on the client side, without the protocol |
+//! | `view` | the public type |
+//! | `compositor_side` | requests to a compositor with the protocol |
+//! | `client_side` | scrolling on the client side, without the protocol |
 //! | `content` | the contents of a view |
 //! | `listener` | events of Wayland objects |
 //! | `tile_ring` | assigns the tiles of a document to contents (pure) |

@@ -37,7 +37,7 @@ enum ScrollBackend {
 /// program has read from its connection, it takes the wanted regions and the events, and flushes.
 ///
 /// ```no_run
-/// # use upbeat_client::{Picture, ScrollOptions, ScrollView, Tile, TileRing};
+/// # use upbeat_client::{ContentPicture, ScrollOptions, ScrollView, Tile, TileRing};
 /// # use wayland_client::{Connection, globals::GlobalList, protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface}};
 /// # fn draw(_: &Tile) -> WlBuffer { unimplemented!() }
 /// # fn read_events() -> Vec<wayland_client::protocol::wl_pointer::Event> { unimplemented!() }
@@ -53,7 +53,7 @@ enum ScrollBackend {
 /// loop {
 ///     while let Some(wanted) = view.next_wanted() {
 ///         for tile in ring.fill(wanted.region) {
-///             view.place(contents[tile.slot], Picture { buffer: draw(&tile), region: tile.region, scale: 1 });
+///             view.place(contents[tile.slot], ContentPicture { buffer: draw(&tile), region: tile.region, scale: 1 });
 ///         }
 ///         view.commit();
 ///     }

@@ -3,8 +3,8 @@
 //! ```text
 //!  CSV ───────► csv ───────┐
 //!  CapFrameX ─► capframex ─┤
-//!  ftrace, Sysprof ► marks ┴─► Sample ─► capture: known stages, warnings ───────► Capture { Load, About }
-//!  --frame-log ─────────────────────────────────────────────────────► frame_log ─► Recorded
+//!  ftrace, Sysprof ► marks ┴─► FrameSample ─► capture: known stages, warnings ──► LogCapture { Load, LogCaptureInfo }
+//!  --frame-log ─────────────────────────────────────────────────────► frame_log ─► RecordedSurface
 //! ```
 
 pub mod capframex;

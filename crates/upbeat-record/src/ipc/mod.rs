@@ -1,4 +1,4 @@
-//! The private socket of a session, from the client's side: its protocol ([`message`]), a [`IpcClient`], and the path of
+//! The private socket of a session, from the client's side: its protocol ([`message`]), an [`IpcClient`], and the path of
 //! the socket ([`find_socket`], [`socket_path`]).
 
 mod client;

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   ask(at, movement) ─► motion ─┐
-//!   terms, cover ────────────────┴─ latch(present) ─► Step: offset · goes on? · rests? · wanted · low water
+//!   terms, cover ────────────────┴─ latch(present) ─► ViewUpdate: offset · goes on? · rests? · wanted · low water
 //! ```
 
 use super::DocumentRegion;

@@ -40,11 +40,11 @@ impl RefreshRate {
 /// A size in pixels and a refresh rate.
 ///
 /// ```
-/// use upbeat_record::ipc::message::{OutputMode, Refresh};
+/// use upbeat_record::ipc::message::{OutputMode, RefreshRate};
 /// let mode: OutputMode = "1920x1080@59.94".parse()?;
-/// assert_eq!((mode.width, mode.height, mode.refresh), (1920, 1080, Refresh::Fixed(59_940)));
+/// assert_eq!((mode.width, mode.height, mode.refresh), (1920, 1080, RefreshRate::Fixed(59_940)));
 /// let variable: OutputMode = "2560x1440@48-144".parse()?;
-/// assert_eq!(variable.refresh, Refresh::Variable { slowest: 48_000, fastest: 144_000 });
+/// assert_eq!(variable.refresh, RefreshRate::Variable { slowest: 48_000, fastest: 144_000 });
 /// # Ok::<(), upbeat_record::ipc::message::ModeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
