@@ -1,7 +1,7 @@
 //! Macros that implement `wayland_client::Dispatch` for the bench clients, in one line for each interface.
 
-/// Implements `Dispatch` of an interface and its user data: `impl_dispatch!(Game: WlBuffer, usize, |game, buffer, event, index,
-/// queue| …)`.
+/// Implements `Dispatch` of an interface and its user data:
+/// `impl_dispatch!(Game: WlBuffer, usize, |game, buffer, event, index, queue| …)`.
 macro_rules! impl_dispatch {
     (
         $client:ty: $interface:ty, $data:ty,

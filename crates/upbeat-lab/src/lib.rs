@@ -5,8 +5,8 @@
 //!   every decision is taken by the code in [`upbeat_timing`].
 //! - [`compositor`], [`clients`], [`replay`]: the compositor's own conductor under a load, with several clients, and
 //!   with a recorded session.
-//! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction. [`hand_scrolling`]: a recorded
-//!   hand that scrolls a document.
+//! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction. [`hand_scrolling`]: a
+//!   recorded hand that scrolls a document.
 //! - [`bounds`]: lower bounds of any schedule.
 //! - [`suite`]: the published figures, reproduced.
 //! - [`policy`], [`runner`], [`result`], [`advice`], [`report`], [`cli`]: `upbeat simulate`.

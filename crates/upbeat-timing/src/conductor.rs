@@ -154,7 +154,8 @@ impl<T> Conductor<T> {
         }
     }
 
-    /// The client asks for a second frame for the refresh that it has committed for; see [`Pacer::request_second_shot`].
+    /// The client asks for a second frame for the refresh that it has committed for; see
+    /// [`Pacer::request_second_shot`].
     pub fn request_second_shot(&mut self, id: PacerId, now: Instant) {
         self.plan_outdated = true;
         if let Some(pacer) = self.pacers.get_mut(id) {

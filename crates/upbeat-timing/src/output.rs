@@ -6,8 +6,8 @@
 //!             └────────────────────────────────────┴──────────────── more to show ◄─────────────────────┘
 //! ```
 //!
-//! It keeps every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock (`refresh_numbers`). A
-//! frame waits for the frame in flight. Where a display takes a refresh or more from submit to light, it waits for the
+//! It keeps every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock
+//! (`refresh_numbers`). A frame waits for the frame in flight. Where a display takes a refresh or more from submit to light, it waits for the
 //! frame before that.
 
 mod ahead;
@@ -280,7 +280,8 @@ impl<T> OutputMachine<T> {
         self.schedule_repaint_from(index, Instant::ZERO);
     }
 
-    /// Like [`schedule_repaint_at`](Self::schedule_repaint_at); with variable refresh, `at` (if not zero) says when the frame is to be shown.
+    /// Like [`schedule_repaint_at`](Self::schedule_repaint_at); with variable refresh, `at` (if not
+    /// zero) says when the frame is to be shown.
     pub fn schedule_repaint_from(&mut self, index: RefreshIndex, at: Instant) {
         if at > Instant::ZERO {
             self.panel_schedule.bind(at);
@@ -357,7 +358,7 @@ impl<T> OutputMachine<T> {
     }
 
     /// Starts choosing content for `index`; returns the reason. Call [`choose`](Self::choose) or
-    /// [`empty`](Self::latched_nothing) next.
+    /// [`latched_nothing`](Self::latched_nothing) next.
     pub fn latch(&mut self, index: RefreshIndex) -> RepaintReason {
         if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;

@@ -104,7 +104,8 @@ pub trait FitCurve: Clone + std::fmt::Debug {
     /// The time span that the curve is fitted to.
     const WINDOW: Span;
 
-    /// How far an axis (sums of its positions with powers of time) moves within `horizon` seconds after the last sample.
+    /// How far an axis (sums of its positions with powers of time) moves within `horizon` seconds after the last
+    /// sample.
     fn advance(sums: &PowerSums, axis: &[f64; 3], horizon: f64) -> f64;
 }
 

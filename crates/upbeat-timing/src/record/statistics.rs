@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Blame, ClientFrameRecord, FrameRecord};
 use crate::time::{Instant, NANOS_PER_SECOND, Span};
 
-/// The number of values that a [`RecentDistribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99 based on
-/// five values.
+/// The number of values that a [`RecentDistribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99
+/// based on five values.
 const VALUES_KEPT: usize = 512;
 /// The same for a window, since there are many: 4 seconds.
 const WINDOW_VALUES_KEPT: usize = 256;

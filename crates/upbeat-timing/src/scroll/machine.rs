@@ -3,8 +3,8 @@
 //! that it has to move itself.
 //!
 //! ```text
-//!   ask(at, movement) ─► motion ─┐
-//!   terms, cover ────────────────┴─ latch(present) ─► ViewUpdate: offset · goes on? · rests? · wanted · low water
+//!   handle_request(at, movement) ─► motion ─┐
+//!   terms, cover ───────────────────────────┴─ latch(present) ─► ViewUpdate: at · is_moving · wanted · low_water
 //! ```
 
 use super::DocumentRegion;

@@ -1,9 +1,10 @@
 //! The motion of a view: dragged by fingers, flung, turned by a wheel, or scrolled to an offset. Each is a function of
-//! the time at which a frame is shown. Missing content ([`RenderedRegions`](super::RenderedRegions)) holds it up, and it continues later.
+//! the time at which a frame is shown. Missing content ([`RenderedRegions`](super::RenderedRegions)) holds it up, and
+//! it continues later.
 //!
 //! ```text
-//!   pull ─► let go ─► fling ─┬─► rest           held up: the rest of the way stays, and its time waits
-//!   wheel, scroll_to ─► glide ┘
+//!   drag ─► release ─► fling ─┬─► rest          held up: the rest of the way stays, and its time waits
+//!   wheel, scroll_to ─► glide ─┘
 //! ```
 
 use super::drag_prediction::DragPrediction;

@@ -7,8 +7,8 @@
 //! ← {"version":1,"event":{"kind":"window","window":{"window":3,"title":"…",…}}}
 //! ```
 //!
-//! A change carries the whole object that changed, so that a subscriber replaces its copy: [`SessionSnapshot`] does this.
-//! Values that change with every frame (costs, statistics) cause no events; they can be requested.
+//! A change carries the whole object that changed, so that a subscriber replaces its copy: [`SessionSnapshot`] does
+//! this. Values that change with every frame (costs, statistics) cause no events; they can be requested.
 
 use std::collections::BTreeMap;
 

@@ -180,7 +180,8 @@ mod tests {
             rates in (1..=HIGHEST_REFRESH, 1..=HIGHEST_REFRESH),
         ) {
             let (slowest, fastest) = (rates.0.min(rates.1), rates.0.max(rates.1));
-            let refresh = if slowest == fastest { RefreshRate::Fixed(slowest) } else { RefreshRate::Variable { slowest, fastest } };
+            let variable = RefreshRate::Variable { slowest, fastest };
+            let refresh = if slowest == fastest { RefreshRate::Fixed(slowest) } else { variable };
             let mode = OutputMode { width, height, refresh };
             prop_assert_eq!(mode.to_string().parse(), Ok(mode));
         }
