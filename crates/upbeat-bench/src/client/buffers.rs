@@ -64,13 +64,13 @@ pub(crate) struct ClientBuffers {
 
 impl std::fmt::Debug for ClientBuffers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Buffers").field("buffers", &self.buffers).field("held", &self.held).finish_non_exhaustive()
+        f.debug_struct("ClientBuffers").field("buffers", &self.buffers).field("held", &self.held).finish_non_exhaustive()
     }
 }
 
 impl ClientBuffers {
     /// At most `count` buffers of `size` pixels, [`WINDOW`] or larger. The user data of each is its index, for
-    /// [`Buffers::handle_release`].
+    /// [`ClientBuffers::handle_release`].
     pub(crate) fn new<State>(
         shm: &WlShm,
         size: (usize, usize),
@@ -92,7 +92,7 @@ impl ClientBuffers {
         Ok(Self::made_by(PixelMemory::Shared(memory), size, make, (count, making)))
     }
 
-    /// Like [`Buffers::new`], in memory of `device`.
+    /// Like [`ClientBuffers::new`], in memory of `device`.
     pub(super) fn of_device<State>(
         (dmabuf, device): (ZwpLinuxDmabufV1, &File),
         (count, making): (usize, BufferAllocation),
