@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  refresh      k     k+1    k+2    k+3
-//!  on screen    ·  ✗  k      k+2    k+3        k+1 was superseded
+//!  on screen    ·  ✗  k      k+2    k+3        k+1 was dropped
 //! ```
 
 use super::ahead::{AHEAD, SLOW, ahead, ahead_on, lasting, maximise, records};
