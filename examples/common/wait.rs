@@ -8,8 +8,8 @@ use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND,
 use wayland_client::EventQueue;
 
 /// Flushes requests, then waits until events were dispatched or the time is `until`.
-pub fn wait<Heard>(queue: &mut EventQueue<Heard>, heard: &mut Heard, until: Option<Instant>) -> anyhow::Result<()> {
-    if queue.dispatch_pending(heard)? > 0 {
+pub fn wait<State>(queue: &mut EventQueue<State>, state: &mut State, until: Option<Instant>) -> anyhow::Result<()> {
+    if queue.dispatch_pending(state)? > 0 {
         return Ok(());
     }
     queue.flush()?;
@@ -24,6 +24,6 @@ pub fn wait<Heard>(queue: &mut EventQueue<Heard>, heard: &mut Heard, until: Opti
         Err(error) => return Err(io::Error::from(error).into()),
     }
     guard.read()?;
-    queue.dispatch_pending(heard)?;
+    queue.dispatch_pending(state)?;
     Ok(())
 }

@@ -111,17 +111,17 @@ pub struct FrontBuffer {
 impl FrontBuffer {
     /// Creates the front buffer object of `surface`. A surface can have only one.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
-        let heard = Arc::new(FrontBufferEventHandler::default());
+        let handler = Arc::new(FrontBufferEventHandler::default());
         let manager: Option<UpbeatLateLatchManagerV1> = bind(globals, 1, Arc::new(IgnoreEvents));
         let object = manager.and_then(|manager| {
             let request = upbeat_late_latch_manager_v1::Request::GetFrontBuffer { surface: surface.clone() };
-            let object = manager.send_constructor(request, heard.clone()).ok();
+            let object = manager.send_constructor(request, handler.clone()).ok();
             manager.destroy();
             object
         });
         // A connection error is reported by the program's next read.
         let _ = connection.flush();
-        FrontBuffer { state: heard, object, last: 0 }
+        FrontBuffer { state: handler, object, last: 0 }
     }
 
     /// Whether the compositor offers front buffers at all.
@@ -145,8 +145,8 @@ impl FrontBuffer {
 
     /// When rows are read; `None` while writing is not allowed.
     pub fn row_times(&self) -> Option<RowTimes> {
-        let heard = self.state.lock();
-        heard.active.and(heard.times)
+        let state = self.state.lock();
+        state.active.and(state.times)
     }
 
     /// Reports that a write into this rectangle is complete. Returns the number of the write; `None` if writing is
@@ -265,9 +265,9 @@ mod tests {
     #[test]
     fn a_row_is_read_once_a_refresh_where_its_buffer_lies_on_the_screen() {
         // Rows from 30 on are shared, the first of them on line 130.
-        let mut heard = FrontBufferEventState { top: 30, ..FrontBufferEventState::default() };
-        heard.handle_event(scan(130));
-        let times = heard.times.unwrap();
+        let mut state = FrontBufferEventState { top: 30, ..FrontBufferEventState::default() };
+        state.handle_event(scan(130));
+        let times = state.times.unwrap();
         assert_eq!(times.read(0, at(-5)), at(2_000), "line 100");
         assert_eq!(times.read(0, at(2_000)), at(2_000));
         assert_eq!(times.read(0, at(2_001)), at(18_000));
@@ -276,16 +276,16 @@ mod tests {
 
     #[test]
     fn end_of_writing_is_acknowledged_once() {
-        let mut heard = FrontBufferEventState::default();
-        heard.handle_event(scan(0));
-        heard.handle_event(Event::Inactive { serial: 0, reason: WEnum::Value(Reason::Covered) });
-        assert_eq!((heard.active, heard.ended), (None, None), "there was nothing to end");
-        heard.handle_event(Event::Active { serial: 7, x: 1, y: 2, width: 3, height: 4 });
-        assert_eq!(heard.active, Some((1, 2, 3, 4)));
-        heard.handle_event(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Hidden) });
-        heard.handle_event(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Display) });
-        assert_eq!((heard.active, heard.ended), (None, Some(7)));
-        let events: Vec<_> = heard.events.into_iter().collect();
+        let mut state = FrontBufferEventState::default();
+        state.handle_event(scan(0));
+        state.handle_event(Event::Inactive { serial: 0, reason: WEnum::Value(Reason::Covered) });
+        assert_eq!((state.active, state.ended), (None, None), "there was nothing to end");
+        state.handle_event(Event::Active { serial: 7, x: 1, y: 2, width: 3, height: 4 });
+        assert_eq!(state.active, Some((1, 2, 3, 4)));
+        state.handle_event(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Hidden) });
+        state.handle_event(Event::Inactive { serial: 7, reason: WEnum::Value(Reason::Display) });
+        assert_eq!((state.active, state.ended), (None, Some(7)));
+        let events: Vec<_> = state.events.into_iter().collect();
         let ends = [InactiveReason::Covered, InactiveReason::Hidden, InactiveReason::Display].map(FrontEvent::Inactive);
         assert_eq!(events, [ends[0], FrontEvent::Active((1, 2, 3, 4)), ends[1], ends[2]]);
     }

@@ -78,17 +78,17 @@ pub struct PredictedInput {
 impl PredictedInput {
     /// Requests predictions on `surface`. A surface can have only one such object.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
-        let said = Arc::new(PredictedInputListener::default());
+        let listener = Arc::new(PredictedInputListener::default());
         let manager: Option<UpbeatPredictedInputManagerV1> = bind(globals, 1, Arc::new(IgnoreEvents));
         let object = manager.and_then(|manager| {
             let request = upbeat_predicted_input_manager_v1::Request::GetPredictedInput { surface: surface.clone() };
-            let object = manager.send_constructor(request, said.clone()).ok();
+            let object = manager.send_constructor(request, listener.clone()).ok();
             manager.destroy();
             object
         });
         // A connection error is reported by the program's next read.
         let _ = connection.flush();
-        PredictedInput { state: said, object }
+        PredictedInput { state: listener, object }
     }
 
     /// Whether the compositor offers predictions at all.
@@ -195,14 +195,14 @@ mod tests {
 
     #[test]
     fn predictions_for_an_earlier_frame_are_dropped() {
-        let mut said = PredictionState::default();
-        said.handle_event(predicted(Device::Pointer, 0, 1, 10.0));
-        said.handle_event(predicted(Device::Touch, 3, 1, 11.0));
-        assert_eq!(said.points.len(), 2);
-        said.handle_event(predicted(Device::Touch, 3, 2, 12.0));
+        let mut state = PredictionState::default();
+        state.handle_event(predicted(Device::Pointer, 0, 1, 10.0));
+        state.handle_event(predicted(Device::Touch, 3, 1, 11.0));
+        assert_eq!(state.points.len(), 2);
+        state.handle_event(predicted(Device::Touch, 3, 2, 12.0));
         let point = |point: &PredictedPoint| (point.device, point.x);
-        assert_eq!(said.points.iter().map(point).collect::<Vec<_>>(), [(PredictedDevice::Touch(3), 12.0)]);
-        said.handle_event(predicted(Device::Touch, 3, 2, 13.0));
-        assert_eq!(said.points.iter().map(point).collect::<Vec<_>>(), [(PredictedDevice::Touch(3), 13.0)]);
+        assert_eq!(state.points.iter().map(point).collect::<Vec<_>>(), [(PredictedDevice::Touch(3), 12.0)]);
+        state.handle_event(predicted(Device::Touch, 3, 2, 13.0));
+        assert_eq!(state.points.iter().map(point).collect::<Vec<_>>(), [(PredictedDevice::Touch(3), 13.0)]);
     }
 }

@@ -92,14 +92,14 @@ impl fmt::Debug for FrameLogEnd {
 
 impl FrameLogShared {
     /// Reports the result, on the log thread.
-    fn report_result(&self, told: FrameLogResult) {
+    fn report_result(&self, result: FrameLogResult) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::take(&mut *end) {
             FrameLogEnd::Wanted(done) => {
                 drop(end);
-                done(told);
+                done(result);
             }
-            FrameLogEnd::Open | FrameLogEnd::Over(_) => *end = FrameLogEnd::Over(told),
+            FrameLogEnd::Open | FrameLogEnd::Over(_) => *end = FrameLogEnd::Over(result),
         }
     }
 
@@ -107,9 +107,9 @@ impl FrameLogShared {
     fn when_over(&self, done: impl FnOnce(FrameLogResult) + Send + 'static) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::take(&mut *end) {
-            FrameLogEnd::Over(told) => {
+            FrameLogEnd::Over(result) => {
                 drop(end);
-                done(told);
+                done(result);
             }
             FrameLogEnd::Open | FrameLogEnd::Wanted(_) => *end = FrameLogEnd::Wanted(Box::new(done)),
         }

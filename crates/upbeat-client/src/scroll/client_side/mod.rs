@@ -251,23 +251,23 @@ impl ClientViewState {
             ViewLatch { now, present: target.present - self.shown_delay, interval: target.interval, scale: 1.0 };
         let step = self.machine.latch(latch, &motion_terms(&self.options), self.cover(), self.offset);
         let (x, y) = step.at.offset;
-        let mut heard = shared.lock();
+        let mut state = shared.lock();
         if step.wanted.is_some() {
-            heard.wanted = step.wanted;
+            state.wanted = step.wanted;
         }
         if let Some(low) = step.low_water {
-            heard.push_event(ScrollEvent::LowWater(low));
+            state.push_event(ScrollEvent::LowWater(low));
         }
         if step.moved && self.reports_offsets {
-            heard.push_event(ScrollEvent::Offset { x, y, present: target.present });
+            state.push_event(ScrollEvent::Offset { x, y, present: target.present });
         }
         if !step.is_moving {
             self.shown_delay = Span::ZERO;
         }
         if step.has_come_to_rest {
-            heard.push_event(ScrollEvent::Rest { x, y, serial: step.at.serial });
+            state.push_event(ScrollEvent::Rest { x, y, serial: step.at.serial });
         }
-        drop(heard);
+        drop(state);
         if step.moved {
             self.offset = step.at.offset;
             self.lay_out();
