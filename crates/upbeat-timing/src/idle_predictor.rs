@@ -74,45 +74,45 @@ mod tests {
 
     #[test]
     fn frames_are_rendered_ahead_after_a_few_latches_that_were_foreseen() {
-        let mut calm = IdlePredictor::default();
-        calm.mark_unforeseen();
-        calm.latched(false);
-        assert!(!calm.allows_rendering_ahead(), "this latch was asked for");
-        (0..CALM_LATCHES).for_each(|_| calm.latched(false));
-        assert!(calm.allows_rendering_ahead());
-        calm.mark_unforeseen();
-        assert!(!calm.allows_rendering_ahead());
-        calm.latched(true);
-        assert!(calm.allows_rendering_ahead(), "motion that waits for its first frames waits for nothing else");
+        let mut predictor = IdlePredictor::default();
+        predictor.mark_unforeseen();
+        predictor.latched(false);
+        assert!(!predictor.allows_rendering_ahead(), "this latch was asked for");
+        (0..CALM_LATCHES).for_each(|_| predictor.latched(false));
+        assert!(predictor.allows_rendering_ahead());
+        predictor.mark_unforeseen();
+        assert!(!predictor.allows_rendering_ahead());
+        predictor.latched(true);
+        assert!(predictor.allows_rendering_ahead(), "motion that waits for its first frames waits for nothing else");
     }
 
     #[test]
     fn idle_time_counts_from_the_last_activity() {
-        let (mut calm, start) = (IdlePredictor::default(), Instant::from_nanos(1_000_000_000));
-        assert!(!calm.allows_early_latch(start));
-        assert!(calm.allows_early_latch(start + CALM_AFTER));
-        calm.note_activity(start + CALM_AFTER);
-        assert!(!calm.allows_early_latch(start + CALM_AFTER + CALM_AFTER - Span::from_nanos(1)));
+        let (mut predictor, start) = (IdlePredictor::default(), Instant::from_nanos(1_000_000_000));
+        assert!(!predictor.allows_early_latch(start));
+        assert!(predictor.allows_early_latch(start + CALM_AFTER));
+        predictor.note_activity(start + CALM_AFTER);
+        assert!(!predictor.allows_early_latch(start + CALM_AFTER + CALM_AFTER - Span::from_nanos(1)));
     }
 
     #[test]
     fn calm_lasts_after_some_seconds_and_not_after_one() {
-        let (mut calm, start) = (IdlePredictor::default(), Instant::from_nanos(1_000_000_000));
-        calm.note_activity(start);
+        let (mut predictor, start) = (IdlePredictor::default(), Instant::from_nanos(1_000_000_000));
+        predictor.note_activity(start);
         assert!(
-            !calm.allows_early_latch(start + Span::from_seconds(2)),
+            !predictor.allows_early_latch(start + Span::from_seconds(2)),
             "the next input may be answered a refresh later"
         );
-        assert!(calm.allows_early_latch(start + Span::from_seconds(5)), "a late compositor would cost a frame");
+        assert!(predictor.allows_early_latch(start + Span::from_seconds(5)), "a late compositor would cost a frame");
     }
 
     #[test]
     fn frames_are_rendered_ahead_within_the_first_quarter_of_a_short_animation() {
-        let mut calm = IdlePredictor::default();
-        calm.mark_unforeseen();
+        let mut predictor = IdlePredictor::default();
+        predictor.mark_unforeseen();
         let latches = (0..).take_while(|_| {
-            calm.latched(false);
-            !calm.allows_rendering_ahead()
+            predictor.latched(false);
+            !predictor.allows_rendering_ahead()
         });
         // 200 ms at 60 Hz.
         assert!((1..=3).contains(&latches.count()));

@@ -155,22 +155,22 @@ impl FrameLog {
     ) -> Result<Self, FrameLogError> {
         let (queue, entries) = sync_channel(capacity);
         let shared = Arc::new(FrameLogShared::default());
-        let (told, named) = (Arc::clone(&shared), path.clone());
+        let (of_thread, named) = (Arc::clone(&shared), path.clone());
         let job = move || {
             let result = match open() {
                 Ok(sink) => {
                     opened(Ok(()));
                     let summary = LogSummary::default();
-                    FrameLogWriter { sink, path: named, shared: Arc::clone(&told), summary }.run(&entries)
+                    FrameLogWriter { sink, path: named, shared: Arc::clone(&of_thread), summary }.run(&entries)
                 }
                 Err(source) => {
-                    told.failed.store(true, Ordering::Relaxed);
+                    of_thread.failed.store(true, Ordering::Relaxed);
                     let error = FrameLogError { path: named, source };
                     opened(Err(error.to_string()));
                     Err(error)
                 }
             };
-            told.report_result(result.as_ref().map(|summary| *summary).map_err(ToString::to_string));
+            of_thread.report_result(result.as_ref().map(|summary| *summary).map_err(ToString::to_string));
             result
         };
         let thread = thread::Builder::new().name("frame log".to_owned());

@@ -130,15 +130,15 @@ impl CallbackTimeProof {
     /// `disturbed`: the user interacts with the window, so that its picture may change for other reasons.
     pub fn callback_time(&mut self, time: Instant, interval: Span, disturbed: bool) -> Instant {
         let follows = self.last.is_some_and(|(last, _)| time > last && time - last <= interval * IN_A_ROW);
-        let before = self.last.map_or(time, |(_, told)| told);
+        let before = self.last.map_or(time, |(_, sent)| sent);
         if disturbed || !follows || self.verdict == EarlyCallbackVerdict::Refuted {
             self.rest();
         } else {
             self.advance_trial();
         }
-        let told = if matches!(self.step, TrialStep::Again { .. }) { before } else { time };
-        self.last = Some((time, told));
-        told
+        let sent = if matches!(self.step, TrialStep::Again { .. }) { before } else { time };
+        self.last = Some((time, sent));
+        sent
     }
 
     /// The client committed this picture; `None` if it cannot be read.
