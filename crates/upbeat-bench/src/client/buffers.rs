@@ -64,7 +64,10 @@ pub(crate) struct ClientBuffers {
 
 impl std::fmt::Debug for ClientBuffers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClientBuffers").field("buffers", &self.buffers).field("held", &self.held).finish_non_exhaustive()
+        f.debug_struct("ClientBuffers")
+            .field("buffers", &self.buffers)
+            .field("held", &self.held)
+            .finish_non_exhaustive()
     }
 }
 
