@@ -145,8 +145,8 @@ impl WildcardPattern {
     /// Whether the whole `name` matches.
     ///
     /// ```
-    /// use upbeat::config::Pattern;
-    /// let pattern = Pattern::try_from("org.gnome.*".to_owned())?;
+    /// use upbeat::config::WildcardPattern;
+    /// let pattern = WildcardPattern::try_from("org.gnome.*".to_owned())?;
     /// assert!(pattern.matches("org.gnome.Nautilus"));
     /// assert!(!pattern.matches("org.kde.dolphin"));
     /// # Ok::<(), upbeat::config::ValueError>(())

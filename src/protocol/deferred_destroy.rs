@@ -62,7 +62,7 @@ impl Default for DeferredDestroy {
 
 impl fmt::Debug for DeferredDestroy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Estates").field("left", &self.pending_count()).finish_non_exhaustive()
+        f.debug_struct("DeferredDestroy").field("left", &self.pending_count()).finish_non_exhaustive()
     }
 }
 

@@ -53,7 +53,7 @@ pub struct LoopSources {
 
 impl fmt::Debug for LoopSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiting").field("epoll", &self.epoll).finish_non_exhaustive()
+        f.debug_struct("LoopSources").field("epoll", &self.epoll).finish_non_exhaustive()
     }
 }
 

@@ -96,7 +96,7 @@ fn desktop(inherited: Option<String>) -> String {
 
 impl std::fmt::Debug for SessionState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("exit", &self.exit).finish_non_exhaustive()
+        f.debug_struct("SessionState").field("exit", &self.exit).finish_non_exhaustive()
     }
 }
 

@@ -53,7 +53,7 @@ pub struct LibinputDevices {
 
 impl std::fmt::Debug for LibinputDevices {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Devices").finish_non_exhaustive()
+        f.debug_struct("LibinputDevices").finish_non_exhaustive()
     }
 }
 
