@@ -28,7 +28,7 @@ impl DeferredCalls {
 
 impl fmt::Debug for DeferredCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Later").field(&self.0.len()).finish()
+        f.debug_tuple("DeferredCalls").field(&self.0.len()).finish()
     }
 }
 
