@@ -22,16 +22,16 @@ const BUFFERS_TO_GATE: usize = 5;
 impl Pacer {
     /// Chooses the pacing for this moment, with its reason.
     pub(super) fn choose_pacing<T>(&mut self, now: Instant, output: &OutputMachine<T>) {
-        let was_ahead = std::mem::take(&mut self.second_period);
-        self.reason = self.reason_by_kind().unwrap_or_else(|| self.reason_by_cost(now, output, was_ahead));
-        let asked_for = matches!(
+        let had_second_period = std::mem::take(&mut self.second_period);
+        self.reason = self.reason_by_kind().unwrap_or_else(|| self.reason_by_cost(now, output, had_second_period));
+        let gets_second_period = matches!(
             self.reason,
             CallbackPacingReason::FreeRunning
                 | CallbackPacingReason::Early
                 | CallbackPacingReason::Tried
                 | CallbackPacingReason::Faster
         );
-        self.second_period = asked_for && output.vsync().rate().has_periods();
+        self.second_period = gets_second_period && output.vsync().rate().has_periods();
     }
 
     /// The reason for a pacing that does not depend on the frames' costs; `None` if the costs decide.
@@ -54,7 +54,12 @@ impl Pacer {
         self.class() == ClientClass::OwnClock && self.guard.at_refresh() != Some(AtRefreshReason::Faster)
     }
 
-    fn reason_by_cost<T>(&self, now: Instant, output: &OutputMachine<T>, was_ahead: bool) -> CallbackPacingReason {
+    fn reason_by_cost<T>(
+        &self,
+        now: Instant,
+        output: &OutputMachine<T>,
+        had_second_period: bool,
+    ) -> CallbackPacingReason {
         let samples = self.wall.samples();
         if samples < FIRST_FRAMES {
             return CallbackPacingReason::New;
@@ -67,7 +72,7 @@ impl Pacer {
         let available = output.vsync().interval() - self.margin.get();
         let expected = samples as u64 * u64::from(self.budgets.free_running.as_ppm()) / 1_000_000;
         let mut allowed = (expected as u32).max(HICCUPS);
-        if was_ahead {
+        if had_second_period {
             allowed /= SLACK_RETURN_DIVISOR;
         }
         let too_long = self.wall.exceeding(available) as u32;
@@ -79,7 +84,7 @@ impl Pacer {
         if self.is_interactive(now) && fits_mostly {
             return CallbackPacingReason::Interactive;
         }
-        if samples < SLACK_EVIDENCE && !was_ahead {
+        if samples < SLACK_EVIDENCE && !had_second_period {
             return CallbackPacingReason::New;
         }
         if self.has_spare_buffers() { CallbackPacingReason::FreeRunning } else { CallbackPacingReason::FewBuffers }
