@@ -280,6 +280,7 @@ impl Pacer {
         let planned = match self.effective().0 {
             Pacing::Vsync => self.plan_two_ahead(now, Span::ZERO, output),
             Pacing::VsyncLate => self.plan_at_refresh(now, output),
+            // Frames ahead get targets (`surface_targets`); a callback that such a client still asks for is just in time.
             Pacing::JustInTime | Pacing::Ahead => self.plan_just_in_time(now, output),
         };
         self.planned = Some(planned);
