@@ -60,8 +60,8 @@ pub fn add_timer(
 
 /// A timer on `CLOCK_MONOTONIC`. Its callback returns the delay until the next event, or `None` for no further event.
 ///
-/// A descriptor of its own, since calloop's timers have none: `session/event_sources`, which waits for calloop's loop from
-/// outside, would not wake for them.
+/// A descriptor of its own, since calloop's timers have none: `session/event_sources.rs`, which waits for calloop's
+/// loop from outside, would not wake for them.
 #[derive(Debug)]
 struct DescriptorTimer(Generic<OwnedFd>);
 

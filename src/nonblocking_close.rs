@@ -3,7 +3,7 @@
 //! Closing a file of a network file system or of one that is a program (FUSE) flushes it, each time and through
 //! whichever descriptor. The caller then blocks in the kernel for as long as that program likes, and no signal ends it.
 //! For files that clients hand over with a valid request, the code that handles the request checks for this
-//! (`lent_files`). But a file sent with an invalid request, or with none, is closed by libwayland itself: at once, or
+//! (`client_files`). But a file sent with an invalid request, or with none, is closed by libwayland itself: at once, or
 //! when the client disconnects.
 //!
 //! So this program has a `close` of its own, which the dynamic linker also gives to the libraries, in place of the C

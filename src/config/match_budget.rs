@@ -3,8 +3,9 @@
 //!
 //! A plain pattern takes one step for each byte of a name. A pattern with a `?` after a `*` takes as many steps as
 //! there are letters between its stars; an expression takes up to as many as it has compiled states. A name has up to
-//! 515 bytes here ([`TextMatcher`](super::TextMatcher)), and the worst expressions that fit take some 5 ms for it. The effort
-//! of such patterns and expressions, and of compiling them, is taken from a budget that all rules of a kind share.
+//! 515 bytes here ([`TextMatcher`](super::TextMatcher)), and the worst expressions that fit take some 5 ms for it. The
+//! effort of such patterns and expressions, and of compiling them, is taken from a budget that all rules of a kind
+//! share.
 
 use std::cell::Cell;
 

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   libwayland ── object made / gone ──────────► objects ─┐
-//!   modules ── a resource is kept for a client ───────────┴─► Account ── over its limit? ─► protocol error (offence)
+//!   modules ── a resource is kept for a client ───────────┴─► ResourceAccount ── over its limit? ─► protocol error (offence)
 //! ```
 //!
 //! Objects of all protocols are counted where libwayland creates and destroys them. The module that keeps another
-//! resource (waiting updates, descriptors) counts it. Each limit is a line in [`resource_kinds`], with its reason; a user can
-//! change it ([`Rules`]).
+//! resource (waiting updates, descriptors) counts it. Each limit is a line in [`resource_kinds`], with its reason; a
+//! user can change it ([`Rules`]).
 
 mod client;
 mod client_errors;

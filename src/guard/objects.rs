@@ -100,8 +100,8 @@ fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut Counte
     if resource.is_null() || !object.is_alive() {
         return T::default();
     }
-    // SAFETY: the object is alive. A listener with this function is the first field of a `CountedObject`, which no other code
-    // uses meanwhile.
+    // SAFETY: the object is alive. A listener with this function is the first field of a `CountedObject`, which no
+    // other code uses meanwhile.
     unsafe {
         let gone = ffi_dispatch!(wayland_server_handle(), wl_resource_get_destroy_listener, resource, object_gone);
         if gone.is_null() { T::default() } else { act(&mut *gone.cast::<CountedObject>()) }
@@ -211,8 +211,8 @@ unsafe fn watch_of(gone: *mut wl_listener) -> *mut ClientListeners {
 /// Called by libwayland for each new object of the client.
 unsafe extern "C" fn object_created(listener: *mut wl_listener, object: *mut c_void) {
     let object = object.cast::<wl_resource>();
-    // SAFETY: the listener is the first field of a `ClientListeners` that lives until `client_gone`. The object was just created,
-    // and the name of its class is a static string.
+    // SAFETY: the listener is the first field of a `ClientListeners` that lives until `client_gone`. The object was
+    // just created, and the name of its class is a static string.
     unsafe {
         let ClientListeners { account, client, .. } = &*listener.cast::<ClientListeners>();
         let class = CStr::from_ptr(ffi_dispatch!(wayland_server_handle(), wl_resource_get_class, object));
@@ -246,8 +246,8 @@ unsafe extern "C" fn object_created(listener: *mut wl_listener, object: *mut c_v
 }
 
 unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
-    // SAFETY: it is the first field of a `CountedObject` that `made` leaked. It is no longer in the list, and nothing else
-    // uses it.
+    // SAFETY: it is the first field of a `CountedObject` that `object_created` leaked. It is no longer in the list, and
+    // nothing else uses it.
     let counted = unsafe {
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*listener).link);
         Box::from_raw(listener.cast::<CountedObject>())
@@ -263,7 +263,8 @@ unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
 
 unsafe extern "C" fn client_gone(listener: *mut wl_listener, _: *mut c_void) {
     ENDED.set(true);
-    // SAFETY: it is the second field of a `ClientListeners` that `watch` leaked; both of its listeners were in lists until now.
+    // SAFETY: it is the second field of a `ClientListeners` that `watch` leaked; both of its listeners were in lists
+    // until now.
     unsafe {
         let watch = watch_of(listener);
         // libwayland closes the socket right after this, so the number may then be another file's. (No other callback

@@ -21,7 +21,7 @@ use super::{client_errors, connection};
 use upbeat_record::faults::{self, Fault};
 
 /// Request handlers are implemented on this type, `impl Dispatch<Interface, Data, State> for Handlers`. The state calls
-/// them and catches their panics (`protocol::floor`).
+/// them and catches their panics (`protocol::dispatch_guard`).
 #[derive(Clone, Copy, Debug)]
 pub struct Handlers;
 

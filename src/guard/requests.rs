@@ -45,8 +45,8 @@ unsafe extern "C" {
     pub(super) fn wl_protocol_logger_destroy(logger: *mut c_void);
 }
 
-/// While it lives, requests and their handling times are counted in the clients' [accounts](super::ResourceAccount::requests)
-/// ([`ResourceAccount::handling_nanos`]).
+/// While it lives, requests and their handling times are counted in the clients'
+/// [accounts](super::ResourceAccount::requests) ([`ResourceAccount::handling_nanos`]).
 #[derive(Debug)]
 pub struct Counting<'a> {
     logger: *mut c_void,

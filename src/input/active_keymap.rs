@@ -116,8 +116,8 @@ pub(super) fn send_to_grab(state: &mut State, handle: &KeyboardHandle<State>, gr
     state.input.keyboards.in_force.sent_to_grabs = state.input.keyboards.in_force.active.clone();
 }
 
-/// Puts `keymap` (`None`: the session's) in force. Clients get it with the next key that they get ([`send_keymap`]). Returns
-/// whether another keymap was in force.
+/// Puts `keymap` (`None`: the session's) in force. Clients get it with the next key that they get ([`send_keymap`]).
+/// Returns whether another keymap was in force.
 pub(super) fn activate(
     state: &mut State,
     handle: &KeyboardHandle<State>,

@@ -2,7 +2,7 @@
 //!
 //! Smithay's keyboard compiles a keymap on the thread that puts it in force, which takes some milliseconds for a keymap
 //! of the usual size. But Smithay's keymap state ([`Xkb`]) is a single value that may move to another thread. So each
-//! keymap is compiled in a spare keyboard that is never typed on. `in_force` then swaps its state with that of the
+//! keymap is compiled in a spare keyboard that is never typed on. `active_keymap` then swaps its state with that of the
 //! seat's keyboard.
 
 #![expect(unsafe_code, reason = "xkb objects are counted without atomics and are used behind their lock")]

@@ -1,5 +1,5 @@
 //! Feeds device reports into the input prediction of the surface that the device is on, if its client asked for
-//! predictions ([`surface::foresight`](crate::surface::foresight)).
+//! predictions ([`surface::input_prediction`](crate::surface::input_prediction)).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};

@@ -1,7 +1,7 @@
 //! Drag-and-drop by a finger.
 //!
-//! As with the pointer (`behind`), a target that does not read its events gets no motion until it reads on. Otherwise a
-//! drag that another client began could fill its socket.
+//! As with the pointer (`motion_coalescing`), a target that does not read its events gets no motion until it reads on.
+//! Otherwise a drag that another client began could fill its socket.
 
 use smithay::input::touch::MotionEvent;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;

@@ -1,17 +1,18 @@
 //! Server of the private socket, through which `upbeat msg` queries and controls a running session.
 //!
 //! # How to use it
-//! The session makes a [`IpcServer`] on [`ipc_path`](upbeat_record::ipc::socket_path) beside its Wayland socket, passes
-//! the path to its children as [`PATH_VARIABLE`](upbeat_record::ipc::PATH_VARIABLE), puts the server's descriptor into
-//! its event loop, and calls [`IpcServer::dispatch`] when it is readable. The session implements [`Respond`], which
-//! handles the requests.
+//! The session makes an [`IpcServer`] on [`ipc_path`](upbeat_record::ipc::socket_path) beside its Wayland socket,
+//! passes the path to its children as [`PATH_VARIABLE`](upbeat_record::ipc::PATH_VARIABLE), puts the server's
+//! descriptor into its event loop, and calls [`IpcServer::dispatch`] when it is readable. The session implements
+//! [`Respond`], which handles the requests.
 //!
 //! The socket belongs to the user alone (mode 0600). The server never blocks: in one turn it reads and answers a
 //! bounded amount. It stops reading from a client that does not read its answers, and disconnects a client that sends a
 //! line without end. A client that follows events gets each change in order, and before any client gets an answer that
 //! shows the change. It is disconnected when 1 MiB of events are unread.
 //!
-//! [`message`](upbeat_record::ipc::message) defines the messages; [`Client`](upbeat_record::ipc::IpcClient) is a client.
+//! [`message`](upbeat_record::ipc::message) defines the messages; [`IpcClient`](upbeat_record::ipc::IpcClient) is a
+//! client.
 
 mod connection;
 pub mod injected_input;

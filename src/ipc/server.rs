@@ -53,11 +53,12 @@ pub struct IpcServerError {
 /// Handles the requests; the session implements it.
 pub trait Respond {
     /// Handles a request. Must not block: a long task goes to another thread together with
-    /// [`ticket.completion()`](Ticket::completion), which sends the answer, and [`RequestOutcome::Pending`] is returned.
+    /// [`ticket.completion()`](Ticket::completion), which sends the answer, and [`RequestOutcome::Pending`] is
+    /// returned.
     fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> RequestOutcome;
 
-    /// Events since the last call, or since a request returned [`RequestOutcome::Follow`]. Only called while a client follows
-    /// events.
+    /// Events since the last call, or since a request returned [`RequestOutcome::Follow`]. Only called while a client
+    /// follows events.
     fn take_events(&mut self) -> Vec<Event>;
 }
 

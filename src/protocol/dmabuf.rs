@@ -3,8 +3,8 @@
 //! Offered where there is a device whose memory the renderer can read: the first display device in a session on
 //! displays, else the rendering device. The feedback's first tranche has the formats that planes can scan out, so that
 //! such a buffer may reach the screen without a copy (`output/scene/planes.rs`). A surface gets the feedback of the
-//! output that it is on (`surface/scanout_feedback.rs`); the default feedback is that of the first output. The renderer imports
-//! each buffer first, so that a buffer that cannot be composed is refused instead of accepted and not drawn:
+//! output that it is on (`surface/scanout_feedback.rs`); the default feedback is that of the first output. The renderer
+//! imports each buffer first, so that a buffer that cannot be composed is refused instead of accepted and not drawn:
 //!
 //! ```text
 //!   create ──────► renderer ┊ its thread imports it ┊ ─► created, or failed

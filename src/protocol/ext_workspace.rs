@@ -225,7 +225,7 @@ impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
         let (outputs, workspaces) = (&state.outputs, state.shell.workspaces());
         manager.send_changes(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);
         let listeners = &mut state.protocols.ext_workspace;
-        // If there are other managers, `told` keeps its older state, so that they get their changes in the next turn.
+        // If there are other managers, `sent` keeps the older state, so that they get their changes in the next turn.
         if listeners.managers.is_empty() {
             listeners.sent = rows;
         }

@@ -1,5 +1,5 @@
-//! `wp_fractional_scale_manager_v1` 1: sends a surface the exact scale of the output that it is on. [`shell::surface_outputs`]
-//! sends it together with the outputs that a surface enters.
+//! `wp_fractional_scale_manager_v1` 1: sends a surface the exact scale of the output that it is on.
+//! [`shell::surface_outputs`] sends it together with the outputs that a surface enters.
 
 use smithay::reexports::wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
 use smithay::reexports::wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_v1::WpFractionalScaleV1;

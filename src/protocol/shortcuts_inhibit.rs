@@ -2,7 +2,7 @@
 //! (remote desktops, virtual machines).
 //!
 //! It is granted at once. The user can revoke and restore it with a shortcut that always stays with the compositor
-//! ([`input::shortcuts`](crate::input::shortcut_inhibition)); then `inactive` and `active` are sent.
+//! ([`input::shortcut_inhibition`](crate::input::shortcut_inhibition)); then `inactive` and `active` are sent.
 //!
 //! Our own implementation, since Smithay 0.7 panics at a seat that is gone.
 

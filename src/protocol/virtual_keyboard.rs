@@ -5,8 +5,8 @@
 //! implementation writes to `wl_keyboard` directly and shares one keymap among all.) Keys are stamped on arrival,
 //! because the protocol's times have no stated origin.
 //!
-//! Keymaps are compiled on a thread of their own (`compiler`); later requests of the keyboard wait for that (`order`).
-//! Programs that type a word disconnect before that: their requests are carried out all the same.
+//! Keymaps are compiled on a thread of their own (`keymap_compiler`); later requests of the keyboard wait for that
+//! (`request_order`). Programs that type a word disconnect before that: their requests are carried out all the same.
 
 mod keymap_cache;
 mod keymap_compiler;

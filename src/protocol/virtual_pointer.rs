@@ -120,7 +120,7 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
 
     fn destroyed(state: &mut State, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
         // Pressed buttons are released. Not now, because the client may be going, and its surfaces must not be named
-        // meanwhile (see `input::focus::lost`).
+        // meanwhile (see `input::focus::focus_lost`).
         let PendingPointerEvents { events, held, .. } = std::mem::take(&mut *data.lock());
         deferred_calls::queue(state, move |state| {
             let time = state.clock.now();

@@ -45,7 +45,8 @@ pub enum ChildError {
 
 /// A running command. Dropping it ends the command.
 ///
-/// As an event source: wait until [`as_fd`](AsFd::as_fd) is readable, then call [`ended`](ChildProcess::try_wait_ending_group).
+/// As an event source: wait until [`as_fd`](AsFd::as_fd) is readable, then call
+/// [`try_wait_ending_group`](ChildProcess::try_wait_ending_group).
 #[derive(Debug)]
 pub struct ChildProcess {
     process: std::process::Child,

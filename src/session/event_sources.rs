@@ -5,7 +5,7 @@
 //! a timer and handles two more descriptors, which these sources do not need.
 //!
 //! ```text
-//!   epoll ── calloop's loop: signals, sockets, results of threads, timers (`later`)      first
+//!   epoll ── calloop's loop: signals, sockets, results of threads, timers (`deferred_calls`)   first
 //!         ── the timer            ── displays            ── input
 //!         ── the private socket   ── clients                                             last
 //! ```

@@ -42,7 +42,8 @@ pub(super) fn release_keys(state: &mut State) {
     let down = std::mem::take(&mut grabs.down);
     let handing_on: Vec<KeyboardId> = grabs.forwarding.iter().copied().collect();
     keyboard::swallow(state, &down);
-    // Not now: the client may be disconnecting, and events must not name its surfaces then (see `input::focus::lost`).
+    // Not now: the client may be disconnecting, and events must not name its surfaces then (see
+    // `input::focus::focus_lost`).
     deferred_calls::queue(state, move |state| {
         let now = state.clock.now();
         for keyboard in handing_on {

@@ -1,8 +1,9 @@
 //! `upbeat_frame_pacing_manager_v1` 2: before a client draws, it is sent the refresh that its frame is for.
 //!
 //! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Requests are checked here.
-//! [`timing::ahead`](upbeat_timing::surface_targets) decides when targets are sent, and `output::clients::ahead` sends them.
-//! Commits for a target wait in the content-update queue (`surface::paced`).
+//! [`timing::surface_targets`](upbeat_timing::surface_targets) decides when targets are sent, and
+//! `output::clients::frame_targets` sends them. Commits for a target wait in the content-update queue
+//! (`surface::bound_commits`).
 
 #[rustfmt::skip]
 mod generated;

@@ -1,8 +1,8 @@
 //! `ext_idle_notifier_v1` 2: clients are told when the user has not used the seat for some time (swayidle).
 //!
 //! Input writes one time stamp ([`Input::last_use`](crate::input::Input::last_use)); the notifications are computed
-//! from it at the end of a turn ([`idle_timeouts`], pure). All input of the seat counts, virtual input too. A notification of
-//! `get_idle_notification` never comes while a visible surface keeps the screen on
+//! from it at the end of a turn ([`idle_timeouts`], pure). All input of the seat counts, virtual input too. A
+//! notification of `get_idle_notification` never comes while a visible surface keeps the screen on
 //! ([`idle_inhibit`](super::idle_inhibit)); a notification of `get_input_idle_notification` ignores such surfaces.
 
 pub mod idle_timeouts;

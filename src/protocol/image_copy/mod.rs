@@ -8,7 +8,7 @@
 //! session lock is on, windows are black, and the cursor has left.
 //!
 //! ```text
-//!   source ─► session ─► constraints ┄► frame: attach, capture ─► capture::Request ─► transform, damage, time, ready
+//!   source ─► session ─► constraints ┄► frame: attach, capture ─► CaptureRequest ─► transform, damage, time, ready
 //!          └► cursor session ─► enter, position, hotspot, leave     (frames of its image: a session of its own)
 //! ```
 

@@ -1,7 +1,7 @@
 //! `zwlr_output_manager_v1` 4: a client lists outputs and configures them (wlr-randr, kanshi).
 //!
-//! A configuration is tested as a whole before any part of it is applied (`plan`), and refused as a whole, with the
-//! reason in the log. A disabled output is removed from the layout: other clients and windows see it as unplugged
+//! A configuration is tested as a whole before any part of it is applied (`transaction`), and refused as a whole, with
+//! the reason in the log. A disabled output is removed from the layout: other clients and windows see it as unplugged
 //! ([`parking`]).
 //!
 //! ```text
@@ -12,8 +12,8 @@
 //!                                             └─ shown on the screens ─────────► succeeded, heads, done(serial + 1)
 //! ```
 //!
-//! Each change costs all clients time, so after a few at once only one a second is applied (`seldom`). Further ones
-//! wait.
+//! Each change costs all clients time, so after a few at once only one a second is applied (`request_rate_limit`).
+//! Further ones wait.
 //!
 //! Whether a display accepts a mode is known once it has shown a frame ([`mode_switch`](crate::output::mode_switch)).
 //! Until then no intermediate state is sent, and configurations of other clients are cancelled. These clients get

@@ -2,8 +2,8 @@
 //! when the frame is shown.
 //!
 //! The contract is `protocols/upbeat-predicted-input-v1.xml`. Requests are checked here.
-//! [`surface::foresight`](crate::surface::input_prediction) follows the devices. Positions are sent where a frame is started
-//! (`output::clients::calling_back`, `output::clients::ahead`).
+//! [`surface::input_prediction`](crate::surface::input_prediction) follows the devices. Positions are sent where a
+//! frame is started (`output::clients::frame_callbacks`, `output::clients::frame_targets`).
 
 #[rustfmt::skip]
 mod generated;

@@ -1,8 +1,8 @@
 //! `ext_session_lock_manager_v1` 1: a client locks the session until it unlocks it (swaylock).
 //!
 //! Requests are checked here; [`shell::lock`](crate::shell::lock) implements the lock. The locker is sent `locked` when
-//! [every output shows the lock](crate::output::lock::is_shown_everywhere). Our own implementation, since Smithay 0.7 lets
-//! any client unlock, by `unlock_and_destroy` on a lock that was refused.
+//! [every output shows the lock](crate::output::lock::is_shown_everywhere). Our own implementation, since Smithay 0.7
+//! lets any client unlock, by `unlock_and_destroy` on a lock that was refused.
 //!
 //! While a client has the lock, another locker is sent `finished`, and its surfaces are never shown. If a locker is
 //! gone without `unlock_and_destroy`, the session stays locked, unless nothing was hidden yet.

@@ -6,8 +6,8 @@
 //! client with much to read, such as many windows with long titles, gets as much at a time as it can read:
 //!
 //! ```text
-//!   windows ─► Look of each ─┬─► listener: state sent last ≠ Look? ─► events, done
-//!                            └─► listener that is behind: later
+//!   windows ─► ToplevelState of each ─┬─► listener: state sent last ≠ ToplevelState? ─► events, done
+//!                                     └─► listener that is behind: later
 //! ```
 
 pub mod ext;

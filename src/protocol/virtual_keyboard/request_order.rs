@@ -155,7 +155,7 @@ pub(super) fn object_destroyed(state: &mut State, id: KeyboardId) {
     if !state.protocols.virtual_keyboard.keyboards.must_process_remaining(id) {
         state.protocols.virtual_keyboard.keyboards.remove(id);
         // Not now, because its client may be going, and its surfaces must not be named meanwhile (see
-        // `input::focus::lost`).
+        // `input::focus::focus_lost`).
         deferred_calls::queue(state, move |state| keyboard::remove(state, id));
         return;
     }

@@ -96,8 +96,8 @@ fn dispatch_clients(state: &mut State) -> bool {
     let handle = state.display_handle.clone();
     protocol::offer_guard::guard_new_offers(&handle);
     let unread = unreadable_clients::counters_before_read(&handle, &before);
-    // Taken after `counters_before_read`: its cost grows with the number of connected clients, and the readable clients must not
-    // pay for it.
+    // Taken after `counters_before_read`: its cost grows with the number of connected clients, and the readable clients
+    // must not pay for it.
     let start = state.clock.now();
     {
         let _counting = (!unread.is_empty()).then(|| Counting::on(&handle));

@@ -1,9 +1,10 @@
 //! X programs: starts xwayland-satellite, which is a client of this compositor and the X server of X programs.
 //!
-//! We hold the sockets that X programs connect to ([`sockets`]). The first connection starts the satellite, which
+//! We hold the sockets that X programs connect to ([`x11_sockets`]). The first connection starts the satellite, which
 //! inherits them (`-listenfd`); while it runs we do not watch them. After its end we watch them again, but later if it
-//! has ended at once ([`life`]). `DISPLAY` names them to every program that the session starts. If the satellite cannot
-//! work ([`check`]), there are no sockets and no `DISPLAY`, and the log and `upbeat msg version` say why.
+//! has ended at once ([`restart_policy`]). `DISPLAY` names them to every program that the session starts. If the
+//! satellite cannot work ([`xwayland_check`]), there are no sockets and no `DISPLAY`, and the log and `upbeat msg
+//! version` say why.
 
 mod restart_policy;
 mod x11_sockets;
