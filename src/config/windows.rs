@@ -108,20 +108,20 @@ impl WindowRule {
     /// The options of a window from all matching `rules`; where several match, the later one counts, option by option.
     pub fn apply_rules(rules: &[WindowRule], named: &WindowProperties<'_>, outputs: &[String]) -> WindowRuleSettings {
         let rules = rules.iter().filter(|rule| rule.is_for(named));
-        rules.fold(WindowRuleSettings::default(), |wishes, rule| {
+        rules.fold(WindowRuleSettings::default(), |settings, rule| {
             let there = |name: &&String| rule.output.as_ref().is_some_and(|output| output.matches(name));
             WindowRuleSettings {
-                output: outputs.iter().find(there).cloned().or(wishes.output),
-                workspace: rule.workspace.or(wishes.workspace),
-                floating: rule.floating.or(wishes.floating),
-                width: rule.width.map(|width| u16::from(width.0) * 10).or(wishes.width),
-                fullscreen: rule.fullscreen.or(wishes.fullscreen),
-                focused: rule.focused.or(wishes.focused),
-                limits: rule.limits(wishes.limits),
-                decoration: rule.decoration.or(wishes.decoration),
-                opacity: rule.opacity.map(|share| share.0).or(wishes.opacity),
-                corner_radius: rule.corner_radius.map(|radius| radius.0).or(wishes.corner_radius),
-                capture: rule.capture.or(wishes.capture),
+                output: outputs.iter().find(there).cloned().or(settings.output),
+                workspace: rule.workspace.or(settings.workspace),
+                floating: rule.floating.or(settings.floating),
+                width: rule.width.map(|width| u16::from(width.0) * 10).or(settings.width),
+                fullscreen: rule.fullscreen.or(settings.fullscreen),
+                focused: rule.focused.or(settings.focused),
+                limits: rule.limits(settings.limits),
+                decoration: rule.decoration.or(settings.decoration),
+                opacity: rule.opacity.map(|share| share.0).or(settings.opacity),
+                corner_radius: rule.corner_radius.map(|radius| radius.0).or(settings.corner_radius),
+                capture: rule.capture.or(settings.capture),
             }
         })
     }

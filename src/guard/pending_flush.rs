@@ -42,7 +42,7 @@ struct LoggerReports {
 }
 
 impl LoggerReports {
-    fn told(&self) -> MutexGuard<'_, Vec<Client>> {
+    fn lock_unsent_clients(&self) -> MutexGuard<'_, Vec<Client>> {
         self.unsent_clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -63,15 +63,15 @@ pub struct PendingFlush {
 impl PendingFlush {
     /// Starts tracking, and flushes all events that were sent before.
     pub fn on(display: &DisplayHandle) -> Self {
-        let heard = Arc::new(LoggerReports::default());
+        let reports = Arc::new(LoggerReports::default());
         let pointer: *mut wl_display = display.backend_handle().display_ptr();
         let log: Log = log;
         // SAFETY: the display lives as long as its handle, and the data pointer as long as the logger; `self` keeps
         // both.
-        let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&heard).cast_mut().cast()) };
+        let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&reports).cast_mut().cast()) };
         let mut display = display.clone();
         let _ = display.flush_clients();
-        PendingFlush { reports: heard, logger, behind: Vec::new(), spare_list: Vec::new(), display }
+        PendingFlush { reports, logger, behind: Vec::new(), spare_list: Vec::new(), display }
     }
 
     /// Whether a client has sent a request, or a client or an object has ended, since the last call.
@@ -84,9 +84,9 @@ impl PendingFlush {
     /// Flushes the clients with unsent events, and returns their number. Events for clients that are behind are
     /// gathered.
     pub fn flush(&mut self) -> usize {
-        let mut told = std::mem::take(&mut self.spare_list);
-        std::mem::swap(&mut told, &mut *self.reports.told());
-        for client in &told {
+        let mut clients = std::mem::take(&mut self.spare_list);
+        std::mem::swap(&mut clients, &mut *self.reports.lock_unsent_clients());
+        for client in &clients {
             let account = super::account(client);
             if let Some(account) = account {
                 account.unsent.store(false, Ordering::Relaxed);
@@ -100,11 +100,11 @@ impl PendingFlush {
         if self.logger.is_null() {
             self.write_to_all();
         }
-        let count = told.len();
+        let count = clients.len();
         // The capacity for an unusual number of clients is not kept.
         if count <= KEPT_ROOM {
-            told.clear();
-            self.spare_list = told;
+            clients.clear();
+            self.spare_list = clients;
         }
         count
     }
@@ -162,11 +162,11 @@ impl Drop for PendingFlush {
     }
 }
 
-unsafe extern "C" fn log(heard: *mut c_void, direction: c_int, message: *const ProtocolLoggerMessage) {
+unsafe extern "C" fn log(reports: *mut c_void, direction: c_int, message: *const ProtocolLoggerMessage) {
     // SAFETY: `on` passed this pointer, and the data outlives the logger.
-    let heard = unsafe { &*heard.cast::<LoggerReports>() };
+    let reports = unsafe { &*reports.cast::<LoggerReports>() };
     if direction != EVENT {
-        heard.has_requests.store(true, Ordering::Relaxed);
+        reports.has_requests.store(true, Ordering::Relaxed);
         return;
     }
     // SAFETY: libwayland's message is about an object that is alive, and whose client is connected.
@@ -174,7 +174,7 @@ unsafe extern "C" fn log(heard: *mut c_void, direction: c_int, message: *const P
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, (*message).object);
         let Some((client, account)) = objects::client_and_account(client) else { return };
         if !account.unsent.swap(true, Ordering::Relaxed) {
-            heard.told().push(client.clone());
+            reports.lock_unsent_clients().push(client.clone());
         }
     }
 }
@@ -205,7 +205,7 @@ mod tests {
         client.write_all(&SYNC.map(u32::to_ne_bytes).concat()).unwrap();
     }
 
-    fn heard(client: &mut UnixStream) -> usize {
+    fn received(client: &mut UnixStream) -> usize {
         let mut bytes = [0; 65_536];
         client.read(&mut bytes).unwrap_or(0)
     }
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(unsent.flush(), 0);
         sync(&mut clients[500]);
         display.dispatch_clients(&mut ()).unwrap();
-        assert_eq!(unsent.flush(), 1, "beside 999 who were told nothing");
-        assert_eq!(heard(&mut clients[500]), ANSWER);
+        assert_eq!(unsent.flush(), 1, "beside 999 clients without events");
+        assert_eq!(received(&mut clients[500]), ANSWER);
         assert_eq!(unsent.flush(), 0);
     }
 
@@ -291,13 +291,13 @@ mod tests {
         unsent.flush_gathered();
         assert!(unsent.has_gathered(), "it has read nothing");
         let mut all = 0;
-        while let count @ 1.. = heard(&mut client) {
+        while let count @ 1.. = received(&mut client) {
             all += count;
         }
         assert!(all < (20 + WAITING) * ANSWER, "the last ones wait to be gathered");
         unsent.flush_gathered();
         assert!(!unsent.has_gathered());
-        assert_eq!(all + heard(&mut client), (20 + WAITING) * ANSWER);
+        assert_eq!(all + received(&mut client), (20 + WAITING) * ANSWER);
     }
 
     #[test]
@@ -306,11 +306,11 @@ mod tests {
         let mut client = connect(&display);
         let mut unsent = PendingFlush::on(&display.handle());
         ask(&mut display, &mut unsent, &mut client, 1_000);
-        while heard(&mut client) > 0 {}
+        while received(&mut client) > 0 {}
         ask(&mut display, &mut unsent, &mut client, 1);
-        while heard(&mut client) > 0 {}
+        while received(&mut client) > 0 {}
         ask(&mut display, &mut unsent, &mut client, 1);
-        assert_eq!(heard(&mut client), ANSWER);
+        assert_eq!(received(&mut client), ANSWER);
     }
 
     #[test]
@@ -329,7 +329,7 @@ mod tests {
         assert!(asked < 100_000);
         let mut all = 0;
         for _ in 0..1_000 {
-            all += heard(&mut client);
+            all += received(&mut client);
             unsent.flush_gathered();
         }
         assert_eq!((all, unsent.has_gathered()), (asked * ANSWER, false));
@@ -344,7 +344,7 @@ mod tests {
         let object = crate::guard::client_errors::display_of(&display.handle(), &known.id()).unwrap();
         display.handle().backend_handle().post_error(object, 2, std::ffi::CString::new("his own doing").unwrap());
         unsent.flush();
-        assert!(heard(&mut client) > 0, "he was never told");
+        assert!(received(&mut client) > 0, "the client got no event");
     }
 
     #[test]

@@ -114,7 +114,7 @@ mod tests {
         );
         assert!(
             !Arc::ptr_eq(&rules.counts_of_process(None), &rules.counts_of_process(None)),
-            "nobody knows whose they are"
+            "their process is unknown"
         );
         drop(first);
         rules.counts_of_process(process(3));

@@ -101,8 +101,8 @@ fn slide_along_edge(
     inside: impl Fn(Point<f64, Logical>) -> bool,
 ) -> Point<f64, Logical> {
     // To the edge, and then along it as far as the other axis allows.
-    let met = last_inside(from, to, &inside);
-    let along = last_inside(met, Point::from((to.x, met.y)), &inside);
+    let edge = last_inside(from, to, &inside);
+    let along = last_inside(edge, Point::from((to.x, edge.y)), &inside);
     last_inside(along, Point::from((along.x, to.y)), &inside)
 }
 

@@ -62,7 +62,7 @@ pub(super) enum StopScope {
 /// One event. Positions are global logical coordinates; times are `CLOCK_MONOTONIC`, when the event happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputEvent {
-    /// The pointer moved by `delta` (accelerated) or `raw` (as reported).
+    /// The pointer moved by `delta`, which is accelerated; `raw` is the motion as the device reports it.
     PointerMotion { time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical> },
     /// The pointer is at `position` (absolute device).
     PointerPosition { time: Instant, position: Point<f64, Logical> },

@@ -63,8 +63,8 @@ pub(super) fn unless_socket_full(state: &State, focus: MotionFocus) -> MotionFoc
 pub(super) fn hold_position(state: &mut State, focus: &MotionFocus, position: Point<f64, Logical>) -> bool {
     let surface = |focus: &MotionFocus| focus.as_ref().map(|(surface, _)| surface.clone());
     let (picked, before) = (surface(focus), surface(&state.input.pointer_focus));
-    let told = state.input.pointer.current_focus();
-    if picked != before || !(is_behind(picked.as_ref()) || is_behind(told.as_ref())) {
+    let current = state.input.pointer.current_focus();
+    if picked != before || !(is_behind(picked.as_ref()) || is_behind(current.as_ref())) {
         state.input.unsent_motion.position = false;
         return false;
     }
@@ -119,8 +119,8 @@ pub(super) fn flush(state: &mut State, time: Instant) {
 
 /// The pointer leaves its client: drops the motion that was held back.
 pub(super) fn discard(state: &mut State) {
-    let owed = &mut state.input.unsent_motion;
-    (owed.position, owed.relative) = (false, None);
+    let unsent = &mut state.input.unsent_motion;
+    (unsent.position, unsent.relative) = (false, None);
 }
 
 /// Checks from time to time whether the client reads on.
@@ -131,8 +131,8 @@ fn check_later(state: &mut State) {
     let mut wait = FIRST_LOOK;
     let watched = deferred_calls::add_timer(&state.loop_handle, FIRST_LOOK, move |state| {
         let focus = state.input.pointer_focus.as_ref().map(|(surface, _)| surface.clone());
-        let told = state.input.pointer.current_focus();
-        if state.input.unsent_motion.any() && (is_behind(focus.as_ref()) || is_behind(told.as_ref())) {
+        let current = state.input.pointer.current_focus();
+        if state.input.unsent_motion.any() && (is_behind(focus.as_ref()) || is_behind(current.as_ref())) {
             wait = (wait * 2).min(LAST_LOOK);
             return Some(wait);
         }

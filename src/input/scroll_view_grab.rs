@@ -30,8 +30,8 @@ pub(super) fn begin(state: &mut State, serial: Serial) {
     let pointer = state.input.pointer.clone();
     let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) else { return };
     if start.focus.as_ref().is_some_and(|(surface, _)| scrolling::is_in_view(state, surface)) {
-        let told = start.focus.clone();
-        pointer.set_grab(state, ScrollViewGrab { start, sent_focus: told }, serial, Clears::Keep);
+        let sent_focus = start.focus.clone();
+        pointer.set_grab(state, ScrollViewGrab { start, sent_focus }, serial, Clears::Keep);
     }
 }
 
@@ -47,13 +47,13 @@ pub(super) fn begin_for_tool(state: &mut State, focus: SurfaceFocus, serial: Ser
 /// button events, so that a click hits the place that the user sees.
 pub(super) fn resend_position(state: &mut State, time: Instant) {
     let pointer = state.input.pointer.clone();
-    let told = pointer
+    let sent_focus = pointer
         .with_grab(|_, grab| grab.downcast_ref::<ScrollViewGrab>().map(|held| held.sent_focus.clone()))
         .flatten();
     let location = pointer.current_location();
-    let Some(told) = told else { return };
-    let focus = with_present_origin(state, &told, location);
-    if focus != told {
+    let Some(sent_focus) = sent_focus else { return };
+    let focus = with_present_origin(state, &sent_focus, location);
+    if focus != sent_focus {
         state.input.pointer_focus = focus;
         let serial = SERIAL_COUNTER.next_serial();
         state.send_time(TimestampedDevice::Pointer, pointer.current_focus().as_ref(), time);

@@ -59,21 +59,21 @@ pub(super) fn finger_moved(state: &mut State, time: Instant, slot: u32, position
 
 /// Whether motion is not sent to the target for now.
 fn is_held_back(state: &mut State, focus: &SurfaceFocus) -> bool {
-    let told = &mut state.input.touches.carried_to;
-    let is_same = |surface: &WlSurface| told.surface.as_ref() == Some(surface);
+    let carried = &mut state.input.touches.carried_to;
+    let is_same = |surface: &WlSurface| carried.surface.as_ref() == Some(surface);
     let is_behind = focus.as_ref().is_some_and(|(surface, _)| is_same(surface) && !guard::may_send(surface));
-    told.is_unsent = is_behind;
+    carried.is_unsent = is_behind;
     is_behind
 }
 
 /// Sends the finger's position to the target. A client without room in its socket is no target until it has room.
 fn send_position(state: &mut State, time: Instant, slot: u32, location: Point<f64, Logical>, focus: SurfaceFocus) {
-    let told = &mut state.input.touches.carried_to;
+    let carried = &mut state.input.touches.carried_to;
     let is_there = focus.is_some();
-    let is_known = |surface: &WlSurface| told.surface.as_ref() == Some(surface);
+    let is_known = |surface: &WlSurface| carried.surface.as_ref() == Some(surface);
     let focus = focus.filter(|(surface, _)| is_known(surface) || guard::may_send_urgent(surface));
-    told.is_unsent = is_there && focus.is_none();
-    told.surface = focus.as_ref().map(|(surface, _)| surface.clone());
+    carried.is_unsent = is_there && focus.is_none();
+    carried.surface = focus.as_ref().map(|(surface, _)| surface.clone());
     let event = MotionEvent { slot: touch_slot(slot), location, time: time.as_wayland_millis() };
     state.input.touch.clone().motion(state, focus, &event);
 }

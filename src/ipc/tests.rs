@@ -18,7 +18,7 @@ use upbeat_record::ipc::{IpcClient, IpcClientError};
 /// Answers `outputs` with a long text, keeps the completions of screenshots, refuses other requests.
 #[derive(Default)]
 struct Answers {
-    met: usize,
+    handled: usize,
     pictures: Option<mpsc::Sender<Completion>>,
     /// How many events happen with the next request.
     news: usize,
@@ -31,7 +31,7 @@ const WINDOWS: usize = 400_000;
 
 impl Respond for Answers {
     fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> RequestOutcome {
-        self.met += 1;
+        self.handled += 1;
         match request {
             Request::Reload => RequestOutcome::Answer(Ok(Response::Done)),
             Request::WhyLate { limit, .. } => {
@@ -84,7 +84,7 @@ impl Running {
                     turns += 1;
                 }
             }
-            (answers.met, turns)
+            (answers.handled, turns)
         });
         Running { path, _directory: directory, stop, thread: Some(thread) }
     }
@@ -141,9 +141,9 @@ fn a_client_that_does_not_read_its_answers_holds_up_nobody() {
     for _ in 0..10 {
         assert_eq!(other.request(Request::Reload).unwrap(), Response::Done);
     }
-    let (met, _) = running.stop();
+    let (handled, _) = running.stop();
     assert!(asked > 100, "the flood was one: {asked}");
-    assert!(met < 10 + 5, "its answers were not piled up: {met} requests met");
+    assert!(handled < 10 + 5, "requests waited while answers were unread: {handled} requests handled");
 }
 
 #[test]
@@ -206,8 +206,8 @@ fn whoever_hangs_up_is_forgotten_and_costs_nothing() {
     thread::sleep(std::time::Duration::from_millis(30));
     abandoned.finish(Ok(Response::Done));
     assert_eq!(running.client().request(Request::Reload).unwrap(), Response::Done);
-    let (met, turns) = running.stop();
-    assert_eq!(met, 3);
+    let (handled, turns) = running.stop();
+    assert_eq!(handled, 3);
     assert!(turns < 30, "a client that is gone does not keep the loop awake: {turns} turns");
 }
 

@@ -26,11 +26,11 @@ where
         display: &DisplayHandle,
         init: &mut DataInit<'_, Self>,
     ) {
-        let met = catch(|| {
+        let handled = catch(|| {
             faults::panic_if_due(Fault::Request);
             <Handlers as Dispatch<I, U, State>>::request(state, client, object, request, data, display, init);
         });
-        if let Err(panic) = met {
+        if let Err(panic) = handled {
             panic_guard::end_client_after_panic(display, client, I::interface().name, &panic);
         }
         offer_guard::guard_new_offers(display);
@@ -57,11 +57,11 @@ where
     I: Resource + 'static,
     Handlers: Dispatch<I, U, State>,
 {
-    let met = catch(|| {
+    let handled = catch(|| {
         faults::panic_if_due(Fault::End);
         <Handlers as Dispatch<I, U, State>>::destroyed(state, client.clone(), object, data);
     });
-    if let Err(panic) = met {
+    if let Err(panic) = handled {
         panic_guard::end_client_by_id_after_panic(&state.display_handle, client, I::interface().name, &panic);
     }
     offer_guard::guard_new_offers(&state.display_handle);
@@ -97,8 +97,8 @@ where
     }
 
     fn can_view(client: Client, data: &G) -> bool {
-        let met = catch(|| <Handlers as GlobalDispatch<I, G, State>>::can_view(client, data));
-        met.unwrap_or_else(|panic| {
+        let handled = catch(|| <Handlers as GlobalDispatch<I, G, State>>::can_view(client, data));
+        handled.unwrap_or_else(|panic| {
             panic_guard::log_panic(I::interface().name, &panic);
             false
         })

@@ -7,7 +7,7 @@
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::workspace::v1::server::{
     ext_workspace_group_handle_v1::{self, ExtWorkspaceGroupHandleV1, GroupCapabilities},
-    ext_workspace_handle_v1::{self, ExtWorkspaceHandleV1, State as Look, WorkspaceCapabilities},
+    ext_workspace_handle_v1::{self, ExtWorkspaceHandleV1, State as WorkspaceFlags, WorkspaceCapabilities},
     ext_workspace_manager_v1::{self, ExtWorkspaceManagerV1},
 };
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
@@ -48,7 +48,7 @@ struct WorkspaceGroupObject {
     screen: ScreenId,
     object: ExtWorkspaceGroupHandleV1,
     /// In order of their numbers.
-    workspaces: Vec<(ExtWorkspaceHandleV1, Look)>,
+    workspaces: Vec<(ExtWorkspaceHandleV1, WorkspaceFlags)>,
 }
 
 /// User data of a workspace handle.
@@ -100,26 +100,26 @@ pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
     let Some(screen) = state.shell.workspaces().screen(&output.name()) else { return };
     for manager in &state.protocols.ext_workspace.managers {
         let groups = manager.groups.iter().filter(|group| group.screen == screen && group.object.is_alive());
-        let mut told = false;
+        let mut has_group = false;
         for group in groups.filter(|group| group.object.id().same_client_as(&object.id())) {
             group.object.output_enter(object);
-            told = true;
+            has_group = true;
         }
-        if told {
+        if has_group {
             manager.object.done();
         }
     }
 }
 
 impl OutputWorkspaces {
-    fn look(&self, number: WorkspaceNumber) -> Look {
-        let urgent = if self.is_urgent(number) { Look::Urgent } else { Look::empty() };
+    fn look(&self, number: WorkspaceNumber) -> WorkspaceFlags {
+        let urgent = if self.is_urgent(number) { WorkspaceFlags::Urgent } else { WorkspaceFlags::empty() };
         if number == self.active {
-            Look::Active | urgent
+            WorkspaceFlags::Active | urgent
         } else if self.is_occupied(number) {
             urgent
         } else {
-            Look::Hidden
+            WorkspaceFlags::Hidden
         }
     }
 }
@@ -184,9 +184,9 @@ impl WorkspaceGroupObject {
     }
 
     fn send_changes(&mut self, row: &OutputWorkspaces) {
-        for ((handle, told), number) in self.workspaces.iter_mut().zip(WorkspaceNumber::all()) {
+        for ((handle, sent), number) in self.workspaces.iter_mut().zip(WorkspaceNumber::all()) {
             let look = row.look(number);
-            if std::mem::replace(told, look) != look && handle.is_alive() {
+            if std::mem::replace(sent, look) != look && handle.is_alive() {
                 handle.state(look);
             }
         }

@@ -34,11 +34,11 @@ impl ObjectData<State> for GuardedOffer {
             // the message, so that the client reads an empty file.
             return None;
         }
-        let met = catch(|| {
+        let handled = catch(|| {
             faults::panic_if_due(Fault::Request);
             self.0.clone().request(handle, state, client.clone(), message)
         });
-        met.unwrap_or_else(|panic| {
+        handled.unwrap_or_else(|panic| {
             panic_guard::end_client_by_id_after_panic(&state.display_handle, &client, interface, &panic);
             None
         })
@@ -46,11 +46,11 @@ impl ObjectData<State> for GuardedOffer {
 
     fn destroyed(self: Arc<Self>, handle: &Handle, state: &mut State, client: ClientId, object: ObjectId) {
         let interface = object.interface().name;
-        let met = catch(|| {
+        let handled = catch(|| {
             faults::panic_if_due(Fault::End);
             self.0.clone().destroyed(handle, state, client.clone(), object);
         });
-        if let Err(panic) = met {
+        if let Err(panic) = handled {
             panic_guard::end_client_by_id_after_panic(&state.display_handle, &client, interface, &panic);
         }
     }

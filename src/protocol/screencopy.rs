@@ -36,7 +36,7 @@ const VERSION: u32 = 3;
 const BYTES_PER_PIXEL: i32 = 4;
 
 /// Regions per client whose damage is tracked: more than a client records at the same time.
-const MOST_EYES: usize = 16;
+const MOST_TRACKERS: usize = 16;
 
 #[derive(Debug)]
 pub struct Screencopy {
@@ -58,17 +58,17 @@ type ScreencopyView = (Output, PixelRect, bool);
 
 impl DamageTrackers {
     fn tracker_for(&self, output: &Output, region: PixelRect, with_cursor: bool) -> Arc<DamageSinceCapture> {
-        let mut eyes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut trackers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let view = (output.clone(), region, with_cursor);
-        if let Some((_, eye)) = eyes.iter().find(|(known, _)| *known == view) {
-            return eye.clone();
+        if let Some((_, tracker)) = trackers.iter().find(|(known, _)| *known == view) {
+            return tracker.clone();
         }
-        if eyes.len() == MOST_EYES {
-            eyes.remove(0);
+        if trackers.len() == MOST_TRACKERS {
+            trackers.remove(0);
         }
-        let eye = Arc::new(DamageSinceCapture::new(with_cursor));
-        eyes.push((view, eye.clone()));
-        eye
+        let tracker = Arc::new(DamageSinceCapture::new(with_cursor));
+        trackers.push((view, tracker.clone()));
+        tracker
     }
 }
 
@@ -78,7 +78,7 @@ pub struct ScreencopyFrame {
     /// Output and region; `None` if there is nothing to capture, and `failed` was sent already.
     source: Option<(Output, PixelRect)>,
     with_cursor: bool,
-    eyes: Arc<DamageTrackers>,
+    trackers: Arc<DamageTrackers>,
     used: AtomicBool,
 }
 
@@ -148,7 +148,7 @@ impl Dispatch<ZwlrScreencopyManagerV1, Arc<DamageTrackers>, State> for Handlers 
         _client: &Client,
         _manager: &ZwlrScreencopyManagerV1,
         request: zwlr_screencopy_manager_v1::Request,
-        eyes: &Arc<DamageTrackers>,
+        trackers: &Arc<DamageTrackers>,
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
@@ -163,8 +163,8 @@ impl Dispatch<ZwlrScreencopyManagerV1, Arc<DamageTrackers>, State> for Handlers 
         };
         let source = source(state, &output, region);
         let size = source.as_ref().map(|(_, rect)| (rect.width, rect.height));
-        let (eyes, used) = (eyes.clone(), AtomicBool::new(false));
-        let data = ScreencopyFrame { source, with_cursor: overlay_cursor != 0, eyes, used };
+        let (trackers, used) = (trackers.clone(), AtomicBool::new(false));
+        let data = ScreencopyFrame { source, with_cursor: overlay_cursor != 0, trackers, used };
         let frame = init.init(frame, data);
         match size {
             Some((width, height)) => {
@@ -235,8 +235,8 @@ impl Dispatch<ZwlrScreencopyFrameV1, ScreencopyFrame, State> for Handlers {
         let reply = Box::new(ScreencopyReply { frame: Some(frame.clone()), wants_damage: on_damage });
         // Without a source `failed` was sent before, or is sent now because the reply is dropped.
         let Some((output, region)) = data.source.clone() else { return };
-        let film = match capture_formats::of(&buffer, (region.width, region.height), &[Format::Xrgb8888]) {
-            Ok(film) => film,
+        let buffer = match capture_formats::of(&buffer, (region.width, region.height), &[Format::Xrgb8888]) {
+            Ok(buffer) => buffer,
             Err(UnfitBuffer::Wrong(message)) => {
                 frame.post_error(Error::InvalidBuffer, message);
                 return;
@@ -248,11 +248,11 @@ impl Dispatch<ZwlrScreencopyFrameV1, ScreencopyFrame, State> for Handlers {
             }
         };
         let with_cursor = data.with_cursor;
-        let eye = data.eyes.tracker_for(&output, region, with_cursor);
+        let damage_tracker = data.trackers.tracker_for(&output, region, with_cursor);
         let subject = CaptureSubject::Output(output, region);
         output::capture(
             state,
-            CaptureRequest { subject, buffer: film, with_cursor, waits: on_damage, damage_tracker: eye, reply },
+            CaptureRequest { subject, buffer, with_cursor, waits: on_damage, damage_tracker, reply },
         );
     }
 }

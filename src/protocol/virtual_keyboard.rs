@@ -118,7 +118,7 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard, State> for Handlers {
     ) {
         use zwp_virtual_keyboard_v1::Request;
         let time = state.clock.now();
-        let said = match request {
+        let queued = match request {
             Request::Keymap { format, fd, size } => {
                 let held = guard::hold(display, client, Kind::Descriptors);
                 let file = KeymapFile::counted(fd, size, held.map(|held| Box::new(held) as OpenFileCount));
@@ -141,7 +141,7 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard, State> for Handlers {
             }
             _ => return,
         };
-        request_order::queue_request(state, client, data.id, said);
+        request_order::queue_request(state, client, data.id, queued);
     }
 
     fn destroyed(state: &mut State, _client: ClientId, keyboard: &ZwpVirtualKeyboardV1, data: &VirtualKeyboard) {

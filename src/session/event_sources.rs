@@ -65,37 +65,37 @@ impl LoopSources {
     /// The process has no descriptors left.
     pub fn add_source(
         &mut self,
-        heard: LoopSource,
+        kind: LoopSource,
         source: impl AsFd,
         act: impl FnMut(&mut State) -> PostAction + 'static,
     ) -> std::io::Result<()> {
         let source = source.as_fd().try_clone_to_owned()?;
-        self.remove_source(heard as usize);
+        self.remove_source(kind as usize);
         let epoll = match &self.epoll {
             Some(epoll) => epoll,
             None => self.epoll.insert(epoll::create(epoll::CreateFlags::CLOEXEC)?),
         };
-        epoll::add(epoll, &source, EventData::new_u64(heard as u64), EventFlags::IN)?;
-        self.sources[heard as usize] = Some((source, Box::new(act)));
+        epoll::add(epoll, &source, EventData::new_u64(kind as u64), EventFlags::IN)?;
+        self.sources[kind as usize] = Some((source, Box::new(act)));
         Ok(())
     }
 
     /// Sleeps until a source is readable, or for `timeout`. Returns which sources are readable.
     fn wait(&self, timeout: Option<&Timespec>) -> std::io::Result<[bool; KINDS]> {
-        let mut says = [false; KINDS];
-        let Some(epoll) = &self.epoll else { return Ok(says) };
+        let mut readable = [false; KINDS];
+        let Some(epoll) = &self.epoll else { return Ok(readable) };
         let mut room = [std::mem::MaybeUninit::uninit(); KINDS];
         let events = match epoll::wait(epoll, &mut room, timeout) {
             Ok((events, _)) => events,
-            Err(Errno::INTR) => return Ok(says),
+            Err(Errno::INTR) => return Ok(readable),
             Err(error) => return Err(error.into()),
         };
-        events.iter().for_each(|event| says[event.data.u64() as usize] = true);
-        Ok(says)
+        events.iter().for_each(|event| readable[event.data.u64() as usize] = true);
+        Ok(readable)
     }
 
-    fn remove_source(&mut self, heard: usize) {
-        if let Some((source, _)) = self.sources[heard].take() {
+    fn remove_source(&mut self, kind: usize) {
+        if let Some((source, _)) = self.sources[kind].take() {
             self.delete_from_epoll(&source);
         }
     }
@@ -121,11 +121,11 @@ pub(super) fn run(
         .add_source(LoopSource::Calloop, &*event_loop, |_| PostAction::Continue)
         .context("cannot watch the event loop")?;
     while !state.session.is_ending() {
-        let says = state.session.event_sources.wait(None).context("the event loop failed")?;
-        if says[LoopSource::Calloop as usize] {
+        let readable = state.session.event_sources.wait(None).context("the event loop failed")?;
+        if readable[LoopSource::Calloop as usize] {
             event_loop.dispatch(Some(std::time::Duration::ZERO), state).context("the event loop failed")?;
         }
-        dispatch_all(state, says);
+        dispatch_all(state, readable);
         turn(state);
     }
     Ok(())
@@ -136,30 +136,30 @@ pub(super) fn run(
 /// # Errors
 /// `epoll_wait` fails.
 pub fn dispatch_now(state: &mut State) -> std::io::Result<()> {
-    let says = state.session.event_sources.wait(Some(&Timespec::default()))?;
-    dispatch_all(state, says);
+    let readable = state.session.event_sources.wait(Some(&Timespec::default()))?;
+    dispatch_all(state, readable);
     Ok(())
 }
 
-fn dispatch_all(state: &mut State, says: [bool; KINDS]) {
+fn dispatch_all(state: &mut State, readable: [bool; KINDS]) {
     (LoopSource::Calloop as usize + 1..KINDS)
-        .filter(|heard| says[*heard])
-        .for_each(|heard| dispatch_source(state, heard));
+        .filter(|kind| readable[*kind])
+        .for_each(|kind| dispatch_source(state, kind));
 }
 
 /// Dispatches a source, which is taken out of `state` meanwhile because its callback borrows `state`.
-fn dispatch_source(state: &mut State, heard: usize) {
-    let Some((source, mut act)) = state.session.event_sources.sources[heard].take() else { return };
+fn dispatch_source(state: &mut State, kind: usize) {
+    let Some((source, mut act)) = state.session.event_sources.sources[kind].take() else { return };
     let action = act(state);
-    let waiting = &mut state.session.event_sources;
+    let event_sources = &mut state.session.event_sources;
     // The callback may have registered a new source of the same kind.
-    if waiting.sources[heard].is_none() {
-        waiting.sources[heard] = Some((source, act));
+    if event_sources.sources[kind].is_none() {
+        event_sources.sources[kind] = Some((source, act));
         if action == PostAction::Remove {
-            waiting.remove_source(heard);
+            event_sources.remove_source(kind);
         }
     } else {
-        waiting.delete_from_epoll(&source);
+        event_sources.delete_from_epoll(&source);
     }
 }
 

@@ -12,14 +12,14 @@ use crate::state::State;
 /// Creates the private socket at `path` and watches it.
 pub fn listen(state: &mut State, path: &Path) -> anyhow::Result<()> {
     let server = IpcServer::listen(path)?;
-    let heard = |state: &mut State| {
+    let dispatch = |state: &mut State| {
         with_server(state, IpcServer::dispatch);
         PostAction::Continue
     };
     state
         .session
         .event_sources
-        .add_source(LoopSource::PrivateSocket, &server, heard)
+        .add_source(LoopSource::PrivateSocket, &server, dispatch)
         .context("cannot watch the private socket")?;
     state.session.private_socket = Some(server);
     Ok(())

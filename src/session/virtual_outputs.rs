@@ -34,11 +34,11 @@ pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<(
     let backend = Rc::new(RefCell::new(backend));
     state.session.headless = Some(backend.clone());
     let of_source = backend.clone();
-    let heard = move |_: &mut State| {
+    let dispatch = move |_: &mut State| {
         of_source.borrow_mut().dispatch();
         PostAction::Continue
     };
-    let listens = state.session.event_sources.add_source(LoopSource::Displays, &*backend.borrow(), heard);
+    let listens = state.session.event_sources.add_source(LoopSource::Displays, &*backend.borrow(), dispatch);
     listens.context("cannot watch the virtual displays")?;
     if modes.is_empty() {
         for _ in 0..configured(state.session.config.config()) {

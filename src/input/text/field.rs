@@ -126,17 +126,17 @@ impl FieldState {
     /// enabled while another one is (`is_alone` is false).
     pub fn commit(&mut self, is_heard: bool, is_alone: bool) -> FieldChange {
         self.commits = self.commits.wrapping_add(1);
-        let said = std::mem::take(&mut self.pending);
+        let pending = std::mem::take(&mut self.pending);
         if !is_heard {
             return FieldChange::Nothing;
         }
         let was_on = self.current.is_some();
-        let outcome = match said.enables {
+        let outcome = match pending.enables {
             Some(true) if is_alone => {
                 self.current = Some(FieldProperties::default());
                 // GTK 3 enables a field again with each click, and commits only when other state changes. It does not
                 // mean that the text typed in between is to be forgotten.
-                if was_on && said.is_typed_since { FieldChange::Changed } else { FieldChange::Enabled }
+                if was_on && pending.is_typed_since { FieldChange::Changed } else { FieldChange::Enabled }
             }
             Some(false) if was_on => {
                 self.current = None;
@@ -146,10 +146,10 @@ impl FieldState {
             _ => FieldChange::Nothing,
         };
         if let Some(current) = &mut self.current {
-            current.surrounding = said.surrounding.unwrap_or_else(|| current.surrounding.take());
-            current.cause = said.cause.unwrap_or(ChangeCause::InputMethod);
-            current.content = said.content.or(current.content);
-            current.caret = said.caret.or(current.caret);
+            current.surrounding = pending.surrounding.unwrap_or_else(|| current.surrounding.take());
+            current.cause = pending.cause.unwrap_or(ChangeCause::InputMethod);
+            current.content = pending.content.or(current.content);
+            current.caret = pending.caret.or(current.caret);
         }
         outcome
     }

@@ -95,8 +95,8 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
         let Some(surface) = data.surface.upgrade().ok().filter(|_| !data.lock().is_inert()) else { return };
         match request {
             Request::Destroy => {
-                set(&surface, |wishes, target| {
-                    *wishes = PacingState::default();
+                set(&surface, |pacing_state, target| {
+                    *pacing_state = PacingState::default();
                     *target = PendingTarget::default();
                 });
                 data.lock().make_inert();
@@ -105,15 +105,15 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
                 }
             }
             Request::SetPacing { pacing } => match pacing_of(pacing) {
-                Some(pacing) => set(&surface, |wishes, _| wishes.0.pacing = pacing),
+                Some(pacing) => set(&surface, |pacing_state, _| pacing_state.0.pacing = pacing),
                 None => object.post_error(Error::InvalidPacing, format!("{pacing:?} is no pacing")),
             },
-            Request::SetAheadLimit { frames } => set(&surface, |wishes, _| wishes.0.limit = frames.max(1)),
+            Request::SetAheadLimit { frames } => set(&surface, |pacing_state, _| pacing_state.0.limit = frames.max(1)),
             Request::SetOptions { options } => match options {
-                WEnum::Value(options) => set(&surface, |wishes, _| {
-                    wishes.0.stay_ahead = options.contains(Wish::StayAhead);
-                    wishes.0.latest_ready = options.contains(Wish::LatestReady);
-                    wishes.0.second_shot = options.contains(Wish::SecondShot);
+                WEnum::Value(options) => set(&surface, |pacing_state, _| {
+                    pacing_state.0.stay_ahead = options.contains(Wish::StayAhead);
+                    pacing_state.0.latest_ready = options.contains(Wish::LatestReady);
+                    pacing_state.0.second_shot = options.contains(Wish::SecondShot);
                 }),
                 WEnum::Unknown(bits) => {
                     object.post_error(Error::InvalidOption, format!("{bits:#x} has bits that are no option"));
@@ -143,9 +143,9 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
 /// Changes the pending pacing state of `surface`.
 fn set(surface: &WlSurface, change: impl FnOnce(&mut PacingState, &mut PendingTarget)) {
     guard::with_states(surface, |states| {
-        let mut wishes = states.cached_state.get::<PacingState>();
+        let mut pacing_state = states.cached_state.get::<PacingState>();
         let mut target = states.cached_state.get::<PendingTarget>();
-        change(wishes.pending(), target.pending());
+        change(pacing_state.pending(), target.pending());
     });
 }
 

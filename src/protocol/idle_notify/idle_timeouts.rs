@@ -170,12 +170,12 @@ mod tests {
         inhibited: bool,
         until: Instant,
     ) -> Vec<(i64, u8, IdleEvent)> {
-        let mut told = Vec::new();
+        let mut sent = Vec::new();
         while let Some(now) = waiting.wake().filter(|wake| *wake <= until) {
             waiting
-                .update(last_input, inhibited, now, |who, what| told.push((now.as_micros() as i64 / 1000, *who, what)));
+                .update(last_input, inhibited, now, |who, what| sent.push((now.as_micros() as i64 / 1000, *who, what)));
         }
-        told
+        sent
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         let mut waiting = IdleTimeouts::default();
         waiting.add(1, Span::from_seconds(10), true, at(0));
         for millis in 0..9_000 {
-            waiting.update(at(millis), false, at(millis), |_, _| panic!("told too early"));
+            waiting.update(at(millis), false, at(millis), |_, _| panic!("sent too early"));
             assert_eq!(waiting.wake(), Some(at(10_000)), "input moves no timer");
         }
         assert_eq!(run(&mut waiting, at(8_999), false, at(18_998)), []);
@@ -201,11 +201,11 @@ mod tests {
             run(&mut waiting, at(0), false, at(2_000)),
             [(1_000, 1, IdleEvent::Idled), (1_000, 2, IdleEvent::Idled)]
         );
-        let mut told = Vec::new();
-        waiting.update(at(0), true, at(3_000), |who, what| told.push((*who, what)));
-        assert_eq!(told, [(1, IdleEvent::Resumed)]);
+        let mut sent = Vec::new();
+        waiting.update(at(0), true, at(3_000), |who, what| sent.push((*who, what)));
+        assert_eq!(sent, [(1, IdleEvent::Resumed)]);
         assert_eq!(waiting.wake(), None);
-        waiting.update(at(0), false, at(9_000), |_, _| panic!("told at once"));
+        waiting.update(at(0), false, at(9_000), |_, _| panic!("sent at once"));
         assert_eq!(run(&mut waiting, at(0), false, at(60_000)), [(10_000, 1, IdleEvent::Idled)]);
     }
 
@@ -226,7 +226,7 @@ mod tests {
             for (pass, has_input, inhibits) in steps {
                 let until = now + pass;
                 while let Some(wake) = waiting.wake().filter(|wake| *wake <= at(until)) {
-                    waiting.update(at(input), inhibited, wake, |who, told| idle[*who] = told == IdleEvent::Idled);
+                    waiting.update(at(input), inhibited, wake, |who, event| idle[*who] = event == IdleEvent::Idled);
                 }
                 now = until;
                 if has_input {
@@ -236,9 +236,9 @@ mod tests {
                     free_since = now;
                 }
                 inhibited = inhibits;
-                waiting.update(at(input), inhibited, at(now), |who, told| {
-                    assert_ne!(idle[*who], told == IdleEvent::Idled, "told twice");
-                    idle[*who] = told == IdleEvent::Idled;
+                waiting.update(at(input), inhibited, at(now), |who, event| {
+                    assert_ne!(idle[*who], event == IdleEvent::Idled, "sent twice");
+                    idle[*who] = event == IdleEvent::Idled;
                 });
                 for (who, (timeout, heeds)) in timeouts.iter().enumerate() {
                     let since = if *heeds { input.max(free_since) } else { input };

@@ -44,12 +44,12 @@ pub(super) fn refresh(
     let Some(session) = object.data::<CursorSession>() else { return };
     let seen = session.area.as_ref().and_then(|area| area.cursor(state, pointed));
     let place = seen.map(|CursorOverArea { position, hotspot, .. }| CursorPlacement { position, hotspot });
-    let mut told = session.sent.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sent = session.sent.lock().unwrap_or_else(PoisonError::into_inner);
     // A mouse moves a thousand times a second, so a client that does not read gets only the newest position.
-    if *told != place && !guard::may_send(object) {
+    if *sent != place && !guard::may_send(object) {
         return;
     }
-    let before = std::mem::replace(&mut *told, place);
+    let before = std::mem::replace(&mut *sent, place);
     match (before, place) {
         (Some(_), None) => object.leave(),
         (_, Some(CursorPlacement { position, hotspot })) => {

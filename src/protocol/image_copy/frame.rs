@@ -124,18 +124,15 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Image
     let reply = Box::new(ImageCopyReply { frame: Some(object.clone()), session: session.clone(), constraints });
     // On return the reply is dropped, which sends that the session has stopped.
     let Some((size, subject)) = session.size().zip(session.subject(state)) else { return };
-    let film = if buffer.is_alive() {
+    let buffer = if buffer.is_alive() {
         capture_formats::of(&buffer, size, session.formats())
     } else {
         Err(UnfitBuffer::gone())
     };
-    match film {
-        Ok(film) => {
-            let (with_cursor, eye) = (session.with_cursor(), session.eye.clone());
-            output::capture(
-                state,
-                CaptureRequest { subject, buffer: film, with_cursor, waits: true, damage_tracker: eye, reply },
-            );
+    match buffer {
+        Ok(buffer) => {
+            let (with_cursor, damage_tracker) = (session.with_cursor(), session.damage_tracker.clone());
+            output::capture(state, CaptureRequest { subject, buffer, with_cursor, waits: true, damage_tracker, reply });
         }
         Err(unfit) => {
             tracing::debug!("no capture: {unfit}");

@@ -32,7 +32,7 @@ pub(super) enum CaptureImage {
 pub struct CaptureSession {
     area: Option<CursorArea>,
     kind: CaptureImage,
-    pub(super) eye: Arc<DamageSinceCapture>,
+    pub(super) damage_tracker: Arc<DamageSinceCapture>,
     /// Makes a captured window count as visible.
     _watched: Option<CaptureGuard>,
     sent: Mutex<SessionSent>,
@@ -62,8 +62,8 @@ pub(super) fn begin(
         (Some(CursorArea::Window(window)), CaptureImage::Picture { .. }) => Some(state.outputs.watch(*window)),
         _ => None,
     };
-    let eye = Arc::new(DamageSinceCapture::new(kind == CaptureImage::Picture { with_cursor: true }));
-    let data = Arc::new(CaptureSession { area, kind, eye, _watched: watched, sent: Mutex::default() });
+    let damage_tracker = Arc::new(DamageSinceCapture::new(kind == CaptureImage::Picture { with_cursor: true }));
+    let data = Arc::new(CaptureSession { area, kind, damage_tracker, _watched: watched, sent: Mutex::default() });
     let object = init.init(session, data.clone());
     data.lock().object = Some(object.downgrade());
     state.protocols.image_copy.sessions.push(Arc::downgrade(&data));
@@ -86,18 +86,18 @@ impl CaptureSession {
             CaptureImage::Cursor => area.cursor_size(state),
         });
         let device = capture_formats::device(state);
-        let mut told = self.lock();
-        if size == told.size && size.is_some() {
+        let mut sent = self.lock();
+        if size == sent.size && size.is_some() {
             return;
         }
-        let object = told.object.as_ref().and_then(|object| object.upgrade().ok());
+        let object = sent.object.as_ref().and_then(|object| object.upgrade().ok());
         // A window may change its size in every turn, so a client that does not read gets only the newest.
-        if told.size.is_some() && size.is_some() && object.as_ref().is_some_and(|object| !guard::may_send(object)) {
+        if sent.size.is_some() && size.is_some() && object.as_ref().is_some_and(|object| !guard::may_send(object)) {
             return;
         }
-        told.size = size;
-        told.constraints.advance();
-        told.stopped = size.is_none();
+        sent.size = size;
+        sent.constraints.advance();
+        sent.stopped = size.is_none();
         let Some(object) = object else { return };
         let Some((width, height)) = size else { return object.stopped() };
         object.buffer_size(width.unsigned_abs(), height.unsigned_abs());
@@ -161,8 +161,8 @@ impl CaptureSession {
 
     /// Why a capture failed whose buffer was checked against `constraints`.
     pub(super) fn reason(&self, constraints: Revision) -> FailureReason {
-        let told = self.lock();
-        match (told.stopped, told.constraints == constraints) {
+        let sent = self.lock();
+        match (sent.stopped, sent.constraints == constraints) {
             (true, _) => FailureReason::Stopped,
             (false, false) => FailureReason::BufferConstraints,
             (false, true) => FailureReason::Unknown,

@@ -37,7 +37,7 @@ struct PendingConfiguration {
     serial: u32,
     /// It was tested or applied, which a client may do only once.
     used: bool,
-    wishes: Vec<HeadConfiguration>,
+    heads: Vec<HeadConfiguration>,
 }
 
 /// User data of a configuration head: its configuration and the name of its output.
@@ -64,11 +64,11 @@ impl OutputConfiguration {
             object.post_error(Error::AlreadyUsed, "the configuration was tested or applied before");
             return None;
         }
-        if gathered.wishes.iter().any(|wish| wish.output == output) || gathered.wishes.len() >= MOST_HEADS {
+        if gathered.heads.iter().any(|head| head.output == output) || gathered.heads.len() >= MOST_HEADS {
             object.post_error(Error::AlreadyConfiguredHead, format!("{output} is configured already"));
             return None;
         }
-        gathered.wishes.push(HeadConfiguration { output: output.clone(), enabled, ..HeadConfiguration::default() });
+        gathered.heads.push(HeadConfiguration { output: output.clone(), enabled, ..HeadConfiguration::default() });
         Some(output)
     }
 }
@@ -97,17 +97,17 @@ impl Dispatch<ZwlrOutputConfigurationV1, OutputConfiguration, State> for Handler
                     object.post_error(Error::AlreadyUsed, "the configuration was tested or applied before");
                     return;
                 }
-                let (serial, mut wishes) = (gathered.serial, std::mem::take(&mut gathered.wishes));
+                let (serial, mut heads) = (gathered.serial, std::mem::take(&mut gathered.heads));
                 drop(gathered);
                 if serial != state.protocols.output_management.serial {
                     object.cancelled();
                     return;
                 }
-                transaction::choose_rates(state, &mut wishes);
+                transaction::choose_rates(state, &mut heads);
                 if is_test {
-                    return answer(object, transaction::test(state, &wishes), is_test);
+                    return answer(object, transaction::test(state, &heads), is_test);
                 }
-                let wanted = WaitingConfiguration { object: object.clone(), serial, wishes };
+                let wanted = WaitingConfiguration { object: object.clone(), serial, heads };
                 queue(&mut state.protocols.output_management.waiting, wanted);
                 apply_waiting(state);
             }
@@ -121,7 +121,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, OutputConfiguration, State> for Handler
 pub(super) struct WaitingConfiguration {
     object: ZwlrOutputConfigurationV1,
     serial: u32,
-    wishes: Vec<HeadConfiguration>,
+    heads: Vec<HeadConfiguration>,
 }
 
 /// Queues a configuration and cancels older ones of its client, so that a client that applies all the time does not
@@ -154,13 +154,13 @@ pub(super) fn apply_waiting(state: &mut State) {
             management.due = Some(now + wait);
             return;
         }
-        let Some(WaitingConfiguration { object, wishes, .. }) = management.waiting.pop_front() else { return };
+        let Some(WaitingConfiguration { object, heads, .. }) = management.waiting.pop_front() else { return };
         if is_cancelled {
             management.cancelled |= management.applying.is_some();
             object.cancelled();
         } else if object.is_alive() {
             let number = management.begin();
-            transaction::apply(state, wishes, move |state, result| {
+            transaction::apply(state, heads, move |state, result| {
                 state.protocols.output_management.end(number);
                 answer(&object, result, false);
             });
@@ -191,8 +191,8 @@ impl Dispatch<ZwlrOutputConfigurationHeadV1, ConfigurationHead, State> for Handl
         let Some(configuration) = of.configuration.data::<OutputConfiguration>() else { return };
         let mut gathered = configuration.lock();
         // A used configuration has no outputs left, so the request has no effect.
-        let Some(wish) = gathered.wishes.iter_mut().find(|wish| wish.output == of.output) else { return };
-        if let Err((error, message)) = set_option(wish, request) {
+        let Some(head) = gathered.heads.iter_mut().find(|head| head.output == of.output) else { return };
+        if let Err((error, message)) = set_option(head, request) {
             object.post_error(error, message);
         }
     }
@@ -200,15 +200,15 @@ impl Dispatch<ZwlrOutputConfigurationHeadV1, ConfigurationHead, State> for Handl
 
 /// Stores a request for one output. An invalid request returns the protocol error to send.
 fn set_option(
-    wish: &mut HeadConfiguration,
+    head: &mut HeadConfiguration,
     request: zwlr_output_configuration_head_v1::Request,
 ) -> Result<(), (HeadError, &'static str)> {
     use zwlr_output_configuration_head_v1::Request;
     let is_new = match request {
         Request::SetMode { mode } => {
-            let of = mode.data::<OutputHeadMode>().filter(|of| of.output == wish.output);
+            let of = mode.data::<OutputHeadMode>().filter(|of| of.output == head.output);
             let of = of.ok_or((HeadError::InvalidMode, "the mode belongs to another output"))?;
-            wish.mode.replace(of.mode).is_none()
+            head.mode.replace(of.mode).is_none()
         }
         Request::SetCustomMode { width, height, refresh } => {
             let sides = 1..=MAX_EXTENT;
@@ -216,21 +216,21 @@ fn set_option(
                 return Err((HeadError::InvalidCustomMode, "a mode without size"));
             }
             let refresh = refresh.cast_unsigned();
-            wish.mode.replace(VideoMode { width, height, refresh }).is_none()
+            head.mode.replace(VideoMode { width, height, refresh }).is_none()
         }
-        Request::SetPosition { x, y } => wish.position.replace((coordinate(x), coordinate(y))).is_none(),
+        Request::SetPosition { x, y } => head.position.replace((coordinate(x), coordinate(y))).is_none(),
         Request::SetTransform { transform: WEnum::Value(transform) } => {
-            wish.turn.replace(OutputTransform::from(Transform::from(transform))).is_none()
+            head.turn.replace(OutputTransform::from(Transform::from(transform))).is_none()
         }
         Request::SetTransform { .. } => return Err((HeadError::InvalidTransform, "there is no such transform")),
         Request::SetScale { scale } => {
             if scale.is_nan() || scale <= 0.0 {
                 return Err((HeadError::InvalidScale, "a scale that is not positive"));
             }
-            wish.scale.replace(scale).is_none()
+            head.scale.replace(scale).is_none()
         }
         Request::SetAdaptiveSync { state: WEnum::Value(sync) } => {
-            wish.adaptive_sync.replace(sync == AdaptiveSyncState::Enabled).is_none()
+            head.adaptive_sync.replace(sync == AdaptiveSyncState::Enabled).is_none()
         }
         Request::SetAdaptiveSync { .. } => {
             return Err((HeadError::InvalidAdaptiveSyncState, "there is no such state of adaptive sync"));

@@ -195,37 +195,37 @@ impl OutputHead {
             // The client has released the head.
             return Some(());
         }
-        let told = self.sent.replace(look.clone());
+        let sent = self.sent.replace(look.clone());
         let is_other =
-            |same: fn(&OutputHeadState, &OutputHeadState) -> bool| told.as_ref().is_none_or(|told| !same(told, look));
-        if is_other(|told, look| told.modes == look.modes) {
+            |same: fn(&OutputHeadState, &OutputHeadState) -> bool| sent.as_ref().is_none_or(|sent| !same(sent, look));
+        if is_other(|sent, look| sent.modes == look.modes) {
             self.tell_modes(look, display)?;
         }
-        if is_other(|told, look| told.enabled == look.enabled) {
+        if is_other(|sent, look| sent.enabled == look.enabled) {
             self.object.enabled(look.enabled.into());
         }
         if !look.enabled {
             return Some(());
         }
         // A disabled head was sent no further state, so everything is sent when it is enabled.
-        let was_enabled = told.as_ref().is_some_and(|told| told.enabled);
+        let was_enabled = sent.as_ref().is_some_and(|sent| sent.enabled);
         let is_other = |same: fn(&OutputHeadState, &OutputHeadState) -> bool| !was_enabled || is_other(same);
-        if is_other(|told, look| told.mode == look.mode)
+        if is_other(|sent, look| sent.mode == look.mode)
             && let Some((mode, _)) = self.modes.iter().find(|(_, mode)| *mode == look.mode)
         {
             self.object.current_mode(mode);
         }
-        if is_other(|told, look| told.position == look.position) {
+        if is_other(|sent, look| sent.position == look.position) {
             self.object.position(look.position.0, look.position.1);
         }
-        if is_other(|told, look| told.turn == look.turn) {
+        if is_other(|sent, look| sent.turn == look.turn) {
             self.object.transform(Transform::from(look.turn).into());
         }
-        if is_other(|told, look| told.scale == look.scale) {
+        if is_other(|sent, look| sent.scale == look.scale) {
             self.object.scale(look.scale);
         }
         if self.object.version() >= SAYS_ADAPTIVE_SYNC
-            && is_other(|told, look| told.adaptive_sync == look.adaptive_sync)
+            && is_other(|sent, look| sent.adaptive_sync == look.adaptive_sync)
         {
             let sync = if look.adaptive_sync { AdaptiveSyncState::Enabled } else { AdaptiveSyncState::Disabled };
             self.object.adaptive_sync(sync);

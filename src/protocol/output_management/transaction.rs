@@ -85,21 +85,21 @@ fn display_of<'a>(state: &'a State, name: &str) -> Result<Option<&'a dyn Display
 }
 
 /// Returns an error text if the outputs cannot have this state.
-pub fn test(state: &State, wishes: &[HeadConfiguration]) -> Result<(), String> {
-    for wish in wishes {
-        let display = display_of(state, &wish.output)?;
-        if let (Some(display), true) = (display, wish.enabled) {
-            wish.check(display)?;
+pub fn test(state: &State, heads: &[HeadConfiguration]) -> Result<(), String> {
+    for head in heads {
+        let display = display_of(state, &head.output)?;
+        if let (Some(display), true) = (display, head.enabled) {
+            head.check(display)?;
         }
     }
     Ok(())
 }
 
 /// Replaces rates of 0 by the highest rate that the display has at that size.
-pub fn choose_rates(state: &State, wishes: &mut [HeadConfiguration]) {
-    for wish in wishes {
-        let Some(mode) = wish.mode.as_mut().filter(|mode| mode.refresh == 0) else { continue };
-        if let Ok(Some(display)) = display_of(state, &wish.output) {
+pub fn choose_rates(state: &State, heads: &mut [HeadConfiguration]) {
+    for head in heads {
+        let Some(mode) = head.mode.as_mut().filter(|mode| mode.refresh == 0) else { continue };
+        if let Ok(Some(display)) = display_of(state, &head.output) {
             mode.refresh = rate_at(*mode, display.modes().into_iter().chain([display.mode()]));
         }
     }
@@ -115,26 +115,26 @@ fn rate_at(wanted: VideoMode, modes: impl Iterator<Item = VideoMode>) -> u32 {
 /// error text.
 pub fn apply(
     state: &mut State,
-    wishes: Vec<HeadConfiguration>,
+    heads: Vec<HeadConfiguration>,
     then: impl FnOnce(&mut State, Result<(), String>) + 'static,
 ) {
-    if let Err(reason) = test(state, &wishes) {
+    if let Err(reason) = test(state, &heads) {
         return then(state, Err(reason));
     }
     // Parked outputs return first, so that windows of outputs that leave the layout have an output to move to.
     let (mut returned, mut gone) = (Vec::new(), None);
-    for wish in wishes.iter().filter(|wish| wish.enabled) {
-        if matches!(find(state, &wish.output), Ok(OutputLocation::Parked)) {
-            match parking::unpark(state, &wish.output) {
+    for head in heads.iter().filter(|head| head.enabled) {
+        if matches!(find(state, &head.output), Ok(OutputLocation::Parked)) {
+            match parking::unpark(state, &head.output) {
                 Some(id) => returned.push(id),
-                None => gone = Some(wish.output.clone()),
+                None => gone = Some(head.output.clone()),
             }
         }
     }
-    let wanted = other_modes(state, &wishes);
+    let wanted = other_modes(state, &heads);
     let finish = move |state: &mut State, result: Result<(), String>| {
         match &result {
-            Ok(()) => arrange(state, &wishes),
+            Ok(()) => arrange(state, &heads),
             Err(_) => returned.into_iter().for_each(|id| parking::park(state, id)),
         }
         then(state, result);
@@ -149,9 +149,9 @@ pub fn apply(
 }
 
 /// The requested modes that are not the current mode, or will not stay so because a switch is under way.
-fn other_modes(state: &State, wishes: &[HeadConfiguration]) -> Vec<(OutputId, VideoMode)> {
-    let enabled = wishes.iter().filter(|wish| wish.enabled);
-    let wanted = enabled.filter_map(|wish| hotplug::by_name(state, &wish.output).zip(wish.mode));
+fn other_modes(state: &State, heads: &[HeadConfiguration]) -> Vec<(OutputId, VideoMode)> {
+    let enabled = heads.iter().filter(|head| head.enabled);
+    let wanted = enabled.filter_map(|head| hotplug::by_name(state, &head.output).zip(head.mode));
     let is_other = |(id, mode): &(OutputId, VideoMode)| {
         let is_in_force = state.outputs.by_id(*id).is_none_or(|output| output.display().mode() == *mode);
         !is_in_force || mode_switch::is_under_way(&state.outputs, *id)
@@ -160,21 +160,21 @@ fn other_modes(state: &State, wishes: &[HeadConfiguration]) -> Vec<(OutputId, Vi
 }
 
 /// Applies the parts that no display can refuse: positions, scales, transforms, and outputs that leave the layout.
-fn arrange(state: &mut State, wishes: &[HeadConfiguration]) {
-    let arranged: Vec<_> = wishes
+fn arrange(state: &mut State, heads: &[HeadConfiguration]) {
+    let arranged: Vec<_> = heads
         .iter()
-        .filter(|wish| wish.enabled && (wish.position.is_some() || wish.scale.is_some() || wish.turn.is_some()))
-        .filter_map(|wish| {
-            let HeadConfiguration { position, turn, .. } = *wish;
-            let scale = wish.scale().map_or(ScaleChange::Unchanged, ScaleChange::Fixed);
-            Some(OutputChange { output: hotplug::by_name(state, &wish.output)?, position, scale, turn })
+        .filter(|head| head.enabled && (head.position.is_some() || head.scale.is_some() || head.turn.is_some()))
+        .filter_map(|head| {
+            let HeadConfiguration { position, turn, .. } = *head;
+            let scale = head.scale().map_or(ScaleChange::Unchanged, ScaleChange::Fixed);
+            Some(OutputChange { output: hotplug::by_name(state, &head.output)?, position, scale, turn })
         })
         .collect();
     if !arranged.is_empty() {
         hotplug::arrange_all(state, &arranged);
     }
-    for wish in wishes.iter().filter(|wish| !wish.enabled) {
-        if let Ok(OutputLocation::Shown(id)) = find(state, &wish.output) {
+    for head in heads.iter().filter(|head| !head.enabled) {
+        if let Ok(OutputLocation::Shown(id)) = find(state, &head.output) {
             parking::park(state, id);
         }
     }
@@ -194,8 +194,8 @@ mod tests {
 
     #[test]
     fn scales_are_rounded_to_fractional_scale_steps() {
-        let wish = HeadConfiguration { scale: Some(1.3333), ..HeadConfiguration::default() };
-        assert_eq!(wish.scale(), Some(160.0 / 120.0));
+        let head = HeadConfiguration { scale: Some(1.3333), ..HeadConfiguration::default() };
+        assert_eq!(head.scale(), Some(160.0 / 120.0));
         assert_eq!(HeadConfiguration::default().scale(), None);
     }
 }

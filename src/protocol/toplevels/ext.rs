@@ -66,8 +66,8 @@ impl ExtToplevelLists {
 impl ExtToplevelList {
     /// Sends changes as far as the client reads them. Returns whether the client is up to date.
     fn send_changes(&mut self, looks: &ToplevelStates, display: &DisplayHandle) -> bool {
-        self.handles.retain(|id, (handle, told)| {
-            let gone = looks.get(id).is_none_or(|look| look.number != told.number);
+        self.handles.retain(|id, (handle, sent)| {
+            let gone = looks.get(id).is_none_or(|look| look.number != sent.number);
             if gone && handle.is_alive() {
                 handle.closed();
             }
@@ -78,15 +78,15 @@ impl ExtToplevelList {
             if known.is_none() && self.is_stopped {
                 continue;
             }
-            if known.as_ref().is_some_and(|(_, told)| Arc::ptr_eq(told, look)) {
+            if known.as_ref().is_some_and(|(_, sent)| Arc::ptr_eq(sent, look)) {
                 continue;
             }
             let is_behind = known.as_ref().map_or_else(|| is_behind(&self.object), |(handle, _)| is_behind(handle));
             if is_behind {
                 return false;
             }
-            if let Some((handle, told)) = known {
-                let before = std::mem::replace(told, look.clone());
+            if let Some((handle, sent)) = known {
+                let before = std::mem::replace(sent, look.clone());
                 tell_of(handle, Some(&before), look);
             } else if self.announce(*id, look, display).is_none() {
                 // The client has just disconnected.
@@ -108,8 +108,8 @@ impl ExtToplevelList {
     }
 }
 
-fn tell_of(handle: &ExtForeignToplevelHandleV1, told: Option<&ToplevelState>, look: &ToplevelState) {
-    let is_other = |part: fn(&ToplevelState) -> &Arc<str>| told.is_none_or(|told| part(told) != part(look));
+fn tell_of(handle: &ExtForeignToplevelHandleV1, sent: Option<&ToplevelState>, look: &ToplevelState) {
+    let is_other = |part: fn(&ToplevelState) -> &Arc<str>| sent.is_none_or(|sent| part(sent) != part(look));
     let (title, app_id) = (is_other(|look| &look.title), is_other(|look| &look.app_id));
     if !handle.is_alive() || !(title || app_id) {
         return;

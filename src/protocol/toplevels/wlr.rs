@@ -55,7 +55,7 @@ struct WlrToplevelHandle {
 
 impl WlrToplevelHandle {
     fn knows(&self, look: &Arc<ToplevelState>) -> bool {
-        self.sent.as_ref().is_some_and(|told| Arc::ptr_eq(told, look) || told == look)
+        self.sent.as_ref().is_some_and(|sent| Arc::ptr_eq(sent, look) || sent == look)
     }
 }
 
@@ -130,26 +130,26 @@ impl WlrToplevelManager {
 
     fn send_state(&mut self, id: WindowId, look: &Arc<ToplevelState>) {
         let parent = look.parent.and_then(|parent| self.handles.get(&parent)).map(|known| known.handle.clone());
-        let Some(WlrToplevelHandle { handle, sent: told, .. }) = self.handles.get_mut(&id) else { return };
-        let told = told.replace(look.clone());
+        let Some(WlrToplevelHandle { handle, sent, .. }) = self.handles.get_mut(&id) else { return };
+        let sent = sent.replace(look.clone());
         let (Some(client), version) = (handle.client().filter(|_| handle.is_alive()), handle.version()) else { return };
-        let told = told.as_ref();
-        if told.is_none_or(|told| told.title != look.title) {
+        let sent = sent.as_ref();
+        if sent.is_none_or(|sent| sent.title != look.title) {
             handle.title(look.title.to_string());
         }
-        if told.is_none_or(|told| told.app_id != look.app_id) {
+        if sent.is_none_or(|sent| sent.app_id != look.app_id) {
             handle.app_id(look.app_id.to_string());
         }
-        let before = told.and_then(|told| told.output.as_ref());
+        let before = sent.and_then(|sent| sent.output.as_ref());
         if before != look.output.as_ref() {
             let objects = |output: &Output| output.client_outputs(&client).collect::<Vec<_>>();
             before.into_iter().flat_map(objects).for_each(|object| handle.output_leave(&object));
             look.output.iter().flat_map(objects).for_each(|object| handle.output_enter(&object));
         }
-        if told.is_none_or(|told| flags(told, version) != flags(look, version)) {
+        if sent.is_none_or(|sent| flags(sent, version) != flags(look, version)) {
             handle.state(flags(look, version));
         }
-        if version >= SAYS_PARENTS && told.and_then(|told| told.parent) != look.parent {
+        if version >= SAYS_PARENTS && sent.and_then(|sent| sent.parent) != look.parent {
             handle.parent(parent.as_ref());
         }
         handle.done();
@@ -159,7 +159,7 @@ impl WlrToplevelManager {
     fn output_bound(&self, output: &Output, object: &WlOutput) {
         let is_its = |known: &&WlrToplevelHandle| known.handle.id().same_client_as(&object.id());
         let on =
-            |known: &&WlrToplevelHandle| known.sent.as_ref().is_some_and(|told| told.output.as_ref() == Some(output));
+            |known: &&WlrToplevelHandle| known.sent.as_ref().is_some_and(|sent| sent.output.as_ref() == Some(output));
         for known in self.handles.values().filter(on).filter(is_its).filter(|known| known.handle.is_alive()) {
             known.handle.output_enter(object);
             known.handle.done();

@@ -128,11 +128,11 @@ impl Compiler {
     /// Starts the thread. `compiled` is called on the main thread with the result for each keymap.
     pub fn start(handle: &LoopHandle<'static, State>, compiled: fn(&mut State, Compiled)) -> io::Result<Self> {
         let (tell, done) = channel::channel();
-        let heard = handle.insert_source(done, move |event, (), state| match event {
+        let inserted = handle.insert_source(done, move |event, (), state| match event {
             Event::Msg(what) => compiled(state, what),
             Event::Closed => {}
         });
-        heard.map_err(|error| io::Error::other(error.to_string()))?;
+        inserted.map_err(|error| io::Error::other(error.to_string()))?;
         Compiler::over(CompilerShared::new(KeymapFile::read, TIME_LIMIT), tell)
     }
 
@@ -283,7 +283,7 @@ mod tests {
         // Far more clients than there may be readers at a time.
         const JAMMERS: usize = 20;
         let closed = GATE.lock().unwrap();
-        let (tell, heard) = channel::channel();
+        let (tell, results) = channel::channel();
         let compiler = Compiler::over(CompilerShared::new(read, Duration::from_millis(200)), tell).unwrap();
         let (_display, owners) = owners(JAMMERS + 1);
         let good = owners.last().unwrap();
@@ -296,7 +296,7 @@ mod tests {
         let mut refused = 0;
         let mut accepted = 0;
         while refused < 2 * JAMMERS || accepted == 0 {
-            match heard.recv().unwrap() {
+            match results.recv().unwrap() {
                 (keyboard, _, Ok(_)) if keyboard == other => accepted += 1,
                 // On a busy machine even the good client's file may be late, so it is sent again. The hanging threads
                 // stay.
@@ -311,6 +311,6 @@ mod tests {
             std::thread::yield_now();
         }
         compiler.compile(owners[0].clone(), one, 3, on_disk(GOOD));
-        assert!(matches!(heard.recv().unwrap(), (_, 3, Ok(_))));
+        assert!(matches!(results.recv().unwrap(), (_, 3, Ok(_))));
     }
 }

@@ -137,16 +137,16 @@ fn list(state: &mut State) -> &mut BTreeMap<KeyboardId, VirtualKeyboardQueue> {
 }
 
 /// Queues a request, and carries it out at once if it need not wait.
-pub(super) fn queue_request(state: &mut State, client: &Client, id: KeyboardId, said: KeyboardRequest) {
+pub(super) fn queue_request(state: &mut State, client: &Client, id: KeyboardId, request: KeyboardRequest) {
     let display = state.display_handle.clone();
     let Some(keyboard) = list(state).get_mut(&id) else { return };
-    let kinds: &[Kind] = match said {
+    let kinds: &[Kind] = match request {
         // The keymap's descriptor is counted separately, until it is closed.
         KeyboardRequest::Keymap(_) => &[Kind::WaitingKeymaps],
         KeyboardRequest::Stroke(_) => &[Kind::WaitingKeys],
     };
     let held = kinds.iter().filter_map(|kind| guard::hold(&display, client, *kind)).collect();
-    keyboard.waiting.push(said, held);
+    keyboard.waiting.push(request, held);
     process_queue(state, id);
 }
 

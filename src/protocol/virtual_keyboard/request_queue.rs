@@ -68,8 +68,8 @@ pub(super) enum QueuedKeyboardRequest {
 pub(super) struct KeyboardRequestQueue(VecDeque<QueuedKeyboardRequest>);
 
 impl KeyboardRequestQueue {
-    pub fn push(&mut self, said: KeyboardRequest, held: Holds) {
-        match (said, self.0.back_mut()) {
+    pub fn push(&mut self, request: KeyboardRequest, held: Holds) {
+        match (request, self.0.back_mut()) {
             (KeyboardRequest::Keymap(file), Some(QueuedKeyboardRequest::Keymaps(row))) => row.push(file, held),
             (KeyboardRequest::Keymap(file), _) => {
                 let mut row = KeymapRun::default();

@@ -77,8 +77,8 @@ impl ClientEpoll {
     }
 
     /// Ignores input from this client until [`unmute`](Self::unmute). Returns whether this was possible.
-    pub fn mute(&self, speaker: EpollClient) -> bool {
-        self.set_events(speaker, EventFlags::empty())
+    pub fn mute(&self, client: EpollClient) -> bool {
+        self.set_events(client, EventFlags::empty())
     }
 
     /// Reads this client again. Returns whether it is still connected.
@@ -86,47 +86,47 @@ impl ClientEpoll {
     /// EPOLLOUT is included because libwayland also waits for room in a client's socket if it has events left to
     /// send, and muting has removed this. If libwayland does not need it, it removes EPOLLOUT by itself at the
     /// first wake-up.
-    pub fn unmute(&self, speaker: EpollClient) -> bool {
-        self.set_events(speaker, EventFlags::IN | EventFlags::OUT)
+    pub fn unmute(&self, client: EpollClient) -> bool {
+        self.set_events(client, EventFlags::IN | EventFlags::OUT)
     }
 
     #[expect(unsafe_code, reason = "the descriptor belongs to libwayland")]
-    fn set_events(&self, speaker: EpollClient, what: EventFlags) -> bool {
-        let Some(socket) = self.socket(speaker) else { return false };
+    fn set_events(&self, client: EpollClient, what: EventFlags) -> bool {
+        let Some(socket) = self.socket(client) else { return false };
         // SAFETY: the socket was in the epoll a moment ago, so libwayland has it open. Only this thread closes
         // clients, and the borrow lasts for this call alone.
         let socket = unsafe { BorrowedFd::borrow_raw(socket) };
-        epoll::modify(&self.epoll, socket, EventData::new_u64(speaker.0), what).is_ok()
+        epoll::modify(&self.epoll, socket, EventData::new_u64(client.0), what).is_ok()
     }
 
     /// The readable clients, with the socket and the process of each where they are known.
     pub fn readable_clients(&self) -> Vec<ReadableClient> {
-        let speakers = self.readable();
-        let sockets = self.sockets(&speakers);
-        let suspect = |speaker: &EpollClient| {
-            let socket = sockets.iter().find(|(other, _)| other == speaker).map(|(_, socket)| *socket);
+        let clients = self.readable();
+        let sockets = self.sockets(&clients);
+        let suspect = |client: &EpollClient| {
+            let socket = sockets.iter().find(|(other, _)| other == client).map(|(_, socket)| *socket);
             let process = socket.and_then(peer_process).filter(|process| *process != rustix::process::getpid());
             ReadableClient {
-                client: *speaker,
+                client: *client,
                 socket,
-                owner: process.map_or(BudgetOwner::Connection(*speaker), BudgetOwner::Process),
+                owner: process.map_or(BudgetOwner::Connection(*client), BudgetOwner::Process),
             }
         };
-        speakers.iter().map(suspect).collect()
+        clients.iter().map(suspect).collect()
     }
 
-    fn sockets(&self, speakers: &[EpollClient]) -> Vec<(EpollClient, RawFd)> {
-        if speakers.is_empty() {
+    fn sockets(&self, clients: &[EpollClient]) -> Vec<(EpollClient, RawFd)> {
+        if clients.is_empty() {
             return Vec::new();
         }
         let text = self.fdinfo.as_ref().map(text_of).unwrap_or_default();
         let targets = text.lines().filter_map(parse_fdinfo_line).map(|(socket, data)| (EpollClient(data), socket));
-        targets.filter(|(speaker, _)| speakers.contains(speaker)).collect()
+        targets.filter(|(client, _)| clients.contains(client)).collect()
     }
 
     /// The client's descriptor in the epoll.
-    fn socket(&self, speaker: EpollClient) -> Option<RawFd> {
-        self.sockets(&[speaker]).first().map(|(_, socket)| *socket)
+    fn socket(&self, client: EpollClient) -> Option<RawFd> {
+        self.sockets(&[client]).first().map(|(_, socket)| *socket)
     }
 }
 

@@ -77,11 +77,15 @@ pub struct ClientThrottle {
 /// The process has no descriptors left.
 pub(super) fn listen(state: &mut State, display: Display<State>) -> anyhow::Result<()> {
     let listening = ClientEpoll::of(&display).context("cannot watch the clients")?;
-    let heard = |state: &mut State| {
+    let dispatch = |state: &mut State| {
         dispatch_clients(state);
         PostAction::Continue
     };
-    state.session.event_sources.add_source(LoopSource::Clients, &display, heard).context("cannot watch the clients")?;
+    state
+        .session
+        .event_sources
+        .add_source(LoopSource::Clients, &display, dispatch)
+        .context("cannot watch the clients")?;
     let reading = &mut state.session.client_throttle;
     reading.pending_flush = Some(PendingFlush::on(&display.handle()));
     (reading.epoll, reading.display) = (Some(listening), Some(Rc::new(RefCell::new(display))));
@@ -327,11 +331,11 @@ mod tests {
             turns += 1;
         }
         assert!(turns < 100, "there is still something to read");
-        let mut heard = Vec::new();
-        let _ = std::io::Read::read_to_end(&mut bad, &mut heard);
-        assert!(String::from_utf8_lossy(&heard).contains("a message of more than 4096 bytes"), "{heard:?}");
-        let mut heard = [0; 12];
-        std::io::Read::read_exact(&mut good, &mut heard).expect("the other client is answered");
+        let mut received = Vec::new();
+        let _ = std::io::Read::read_to_end(&mut bad, &mut received);
+        assert!(String::from_utf8_lossy(&received).contains("a message of more than 4096 bytes"), "{received:?}");
+        let mut received = [0; 12];
+        std::io::Read::read_exact(&mut good, &mut received).expect("the other client is answered");
     }
 
     /// `wl_display.sync`.

@@ -25,7 +25,7 @@ const REASON: &str = "a message of more than 4096 bytes";
 /// A client that is about to be read, with its counters before the read.
 #[derive(Debug)]
 pub(super) struct BeforeRead {
-    speaker: EpollClient,
+    epoll_client: EpollClient,
     client: Client,
     account: std::sync::Arc<ResourceAccount>,
     bytes: u64,
@@ -37,7 +37,7 @@ impl BeforeRead {
     /// The client, and the time that its requests have taken since these counters were read.
     pub fn cost(&self) -> (EpollClient, Span) {
         let took = self.account.handling_nanos().saturating_sub(self.took);
-        (self.speaker, Span::from_nanos(i64::try_from(took).unwrap_or(i64::MAX)))
+        (self.epoll_client, Span::from_nanos(i64::try_from(took).unwrap_or(i64::MAX)))
     }
 }
 
@@ -61,11 +61,11 @@ pub(super) fn counters_before_read(display: &DisplayHandle, suspects: &[Readable
     let mut unread = Vec::with_capacity(sockets.len());
     for (client, account) in guard::all(display) {
         let socket = account.socket().and_then(socket_inode);
-        let Some((speaker, _)) = sockets.iter().find(|(_, other)| socket.is_some() && *other == socket) else {
+        let Some((epoll_client, _)) = sockets.iter().find(|(_, other)| socket.is_some() && *other == socket) else {
             continue;
         };
         let (bytes, requests, took) = (unread_bytes(&account), account.requests(), account.handling_nanos());
-        unread.push(BeforeRead { speaker: *speaker, client, account, bytes, requests, took });
+        unread.push(BeforeRead { epoll_client: *epoll_client, client, account, bytes, requests, took });
     }
     unread
 }
@@ -73,16 +73,16 @@ pub(super) fn counters_before_read(display: &DisplayHandle, suspects: &[Readable
 impl UnreadableClients {
     /// Compares the counters after a read, and disconnects clients that are stuck.
     pub fn check_after_read(&mut self, display: &DisplayHandle, before: Vec<BeforeRead>, now: Instant) {
-        for BeforeRead { speaker, client, account, bytes, requests, .. } in before {
+        for BeforeRead { epoll_client, client, account, bytes, requests, .. } in before {
             let is_stuck = bytes > 0 && unread_bytes(&account) >= bytes && account.requests() == requests;
             if !is_stuck {
-                self.0.remove(&speaker);
+                self.0.remove(&epoll_client);
                 continue;
             }
-            let since = self.0.entry(speaker).or_insert(FruitlessReads { times: 0, first: now });
+            let since = self.0.entry(epoll_client).or_insert(FruitlessReads { times: 0, first: now });
             since.times += 1;
             if since.times >= OFTEN && now - since.first >= LASTING {
-                self.0.remove(&speaker);
+                self.0.remove(&epoll_client);
                 guard::end_for_reason(display, &client, REASON);
             }
         }

@@ -234,8 +234,8 @@ fn open(
     id: DeviceId,
     descriptor: OwnedFd,
 ) -> anyhow::Result<(Rc<RefCell<DrmCard>>, RegistrationToken)> {
-    let (heard, events) = calloop::ping::make_ping()?;
-    let card = Rc::new(RefCell::new(DrmCard::new(descriptor, heard)?));
+    let (wake_up, events) = calloop::ping::make_ping()?;
+    let card = Rc::new(RefCell::new(DrmCard::new(descriptor, wake_up)?));
     // The outputs themselves report the fate of their frames, in the turn that this source starts. The source keeps
     // the device alive until it is unplugged. If the device were dropped at the end of the session, Smithay would
     // restore the previous screen contents. Drivers refuse this, and the console does it by itself when the device

@@ -65,29 +65,29 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
 
     listen_to_seat(handle, &seat)?;
     let descriptor = devices.borrow().descriptor()?;
-    let heard = move |state: &mut State| {
+    let dispatch = move |state: &mut State| {
         devices.borrow_mut().dispatch(state);
         PostAction::Continue
     };
     state
         .session
         .event_sources
-        .add_source(LoopSource::Input, descriptor, heard)
+        .add_source(LoopSource::Input, descriptor, dispatch)
         .context("cannot watch the input devices")?;
     let for_udev = handle.clone();
-    let heard = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
+    let dispatch = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
         UdevEvent::Added { device_id, path } => cards::add_with_retries(&for_udev, state, device_id, path),
         UdevEvent::Changed { device_id } => cards::scan_device(state, device_id),
         UdevEvent::Removed { device_id } => cards::removed(&for_udev, state, device_id),
     };
-    handle.insert_source(udev, heard).map_err(|error| anyhow::anyhow!("cannot watch udev: {error}"))?;
+    handle.insert_source(udev, dispatch).map_err(|error| anyhow::anyhow!("cannot watch udev: {error}"))?;
     Ok(())
 }
 
 fn listen_to_seat(handle: &LoopHandle<'static, State>, seat: &Rc<RefCell<Seat>>) -> anyhow::Result<()> {
     let descriptor = seat.borrow_mut().descriptor()?;
     let seat = seat.clone();
-    let heard = move |_, _: &mut _, state: &mut State| {
+    let dispatch = move |_, _: &mut _, state: &mut State| {
         if let Err(error) = seat.borrow_mut().dispatch() {
             tracing::error!(%error, "the seat is lost: the session ends");
             state.session.end(crate::session::ExitStatus::FAILURE);
@@ -103,7 +103,7 @@ fn listen_to_seat(handle: &LoopHandle<'static, State>, seat: &Rc<RefCell<Seat>>)
         }
     };
     let source = Generic::new(descriptor, Interest::READ, calloop::Mode::Level);
-    let inserted = handle.insert_source(source, heard);
+    let inserted = handle.insert_source(source, dispatch);
     inserted.map(|_| ()).map_err(|error| anyhow::anyhow!("cannot watch the seat: {error}"))
 }
 

@@ -53,9 +53,9 @@ fn try_to_begin(
     mut known: impl FnMut(&mut State) + 'static,
 ) -> anyhow::Result<Option<RendererTrial>> {
     let Some(open) = card.opener(renderer.draws_on()) else { return Ok(None) };
-    let (wake, heard): (Ping, _) = make_ping()?;
+    let (wake, woken_source): (Ping, _) = make_ping()?;
     let prospect = renderer.try_device(open, card.number(), Some(wake))?;
-    let woken = handle.insert_source(heard, move |(), (), state| known(state));
+    let woken = handle.insert_source(woken_source, move |(), (), state| known(state));
     let woken = woken.map_err(|error| anyhow::anyhow!("its result cannot be waited for: {error}"))?;
     Ok(Some(RendererTrial { prospect, woken }))
 }

@@ -45,7 +45,7 @@ pub(super) struct SatelliteState {
     program: String,
     sockets: X11Sockets,
     listening: [RegistrationToken; 2],
-    life: RestartPolicy,
+    restart_policy: RestartPolicy,
     /// The satellite process, while it runs.
     child: Option<Rc<RefCell<ChildProcess>>>,
 }
@@ -93,7 +93,7 @@ fn ready(handle: &LoopHandle<'static, State>, program: &str) -> Result<Satellite
         program: program.to_owned(),
         sockets,
         listening: [with_file?, named?],
-        life: RestartPolicy::default(),
+        restart_policy: RestartPolicy::default(),
         child: None,
     })
 }
@@ -114,7 +114,7 @@ fn connected(state: &mut State) {
     let State { session, loop_handle, .. } = state;
     let environment = session.identity.environment(session.config.config());
     let X11Support::Ready(ready) = &mut session.satellite else { return };
-    if !ready.life.note_connection(now) {
+    if !ready.restart_policy.note_connection(now) {
         return;
     }
     for token in &ready.listening {
@@ -163,7 +163,7 @@ fn watch(handle: &LoopHandle<'static, State>, child: ChildProcess) -> anyhow::Re
 fn ended(state: &mut State, now: Instant) {
     let X11Support::Ready(ready) = &mut state.session.satellite else { return };
     ready.child = None;
-    match ready.life.note_end(now) {
+    match ready.restart_policy.note_end(now) {
         Some(rest) => {
             tracing::warn!("xwayland-satellite ended at once: X programs wait {rest} until the next attempt")
         }
@@ -184,8 +184,8 @@ pub(super) fn end(state: &mut State) {
 pub(super) fn update(state: &mut State) -> Option<Instant> {
     let X11Support::Ready(ready) = &mut state.session.satellite else { return None };
     // Without a rest, the clock is not read.
-    let until = ready.life.wake()?;
-    if ready.life.resume_if_rested(state.clock.now()) {
+    let until = ready.restart_policy.wake()?;
+    if ready.restart_policy.resume_if_rested(state.clock.now()) {
         watch_sockets_again(state);
         return None;
     }

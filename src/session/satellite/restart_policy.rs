@@ -93,30 +93,30 @@ mod tests {
 
     #[test]
     fn satellite_that_worked_is_started_again_at_the_next_connection() {
-        let mut life = RestartPolicy::default();
-        assert!(life.note_connection(START));
-        assert!(!life.note_connection(START) && !life.listens(), "one is enough");
-        assert_eq!(life.note_end(START + WORKED), None);
-        assert!(life.listens() && life.wake().is_none());
-        assert!(life.note_connection(START + WORKED));
+        let mut policy = RestartPolicy::default();
+        assert!(policy.note_connection(START));
+        assert!(!policy.note_connection(START) && !policy.listens(), "one is enough");
+        assert_eq!(policy.note_end(START + WORKED), None);
+        assert!(policy.listens() && policy.wake().is_none());
+        assert!(policy.note_connection(START + WORKED));
     }
 
     #[test]
     fn satellite_that_ends_at_once_rests_twice_as_long_each_time() {
-        let (mut life, mut now, mut rests) = (RestartPolicy::default(), START, Vec::new());
+        let (mut policy, mut now, mut rests) = (RestartPolicy::default(), START, Vec::new());
         for _ in 0..40 {
-            assert!(life.note_connection(now));
-            let rest = life.note_end(now).unwrap();
-            assert!(!life.note_connection(now) && !life.resume_if_rested(now + rest - Span::from_nanos(1)));
+            assert!(policy.note_connection(now));
+            let rest = policy.note_end(now).unwrap();
+            assert!(!policy.note_connection(now) && !policy.resume_if_rested(now + rest - Span::from_nanos(1)));
             now += rest;
-            assert_eq!(life.wake(), Some(now));
-            assert!(life.resume_if_rested(now) && life.listens() && life.wake().is_none());
+            assert_eq!(policy.wake(), Some(now));
+            assert!(policy.resume_if_rested(now) && policy.listens() && policy.wake().is_none());
             rests.push(rest.as_seconds_f64());
         }
         assert_eq!(rests[..8], [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]);
-        assert!(life.note_connection(now));
-        assert_eq!(life.note_end(now + WORKED), None);
-        assert!(life.note_connection(now + WORKED));
-        assert_eq!(life.note_end(now + WORKED), Some(FIRST_REST), "the delay starts again after a run that worked");
+        assert!(policy.note_connection(now));
+        assert_eq!(policy.note_end(now + WORKED), None);
+        assert!(policy.note_connection(now + WORKED));
+        assert_eq!(policy.note_end(now + WORKED), Some(FIRST_REST), "the delay starts again after a run that worked");
     }
 }
