@@ -131,17 +131,17 @@ mod tests {
         let mut event_loop: EventLoop<'_, Vec<u32>> = EventLoop::try_new().unwrap();
         let begun = std::time::Instant::now();
         let after = DescriptorTimer::new(Duration::from_millis(1)).unwrap();
-        let heard = |(): (), (): &mut (), heard: &mut Vec<u32>| {
-            heard.push(1);
-            (heard.len() < 3).then_some(Duration::from_millis(1))
+        let fired = |(): (), (): &mut (), fired: &mut Vec<u32>| {
+            fired.push(1);
+            (fired.len() < 3).then_some(Duration::from_millis(1))
         };
-        event_loop.handle().insert_source(after, heard).unwrap();
-        let mut heard = Vec::new();
-        while heard.len() < 3 {
-            event_loop.dispatch(None, &mut heard).unwrap();
+        event_loop.handle().insert_source(after, fired).unwrap();
+        let mut fired = Vec::new();
+        while fired.len() < 3 {
+            event_loop.dispatch(None, &mut fired).unwrap();
         }
         assert!(begun.elapsed() >= Duration::from_millis(3));
-        event_loop.dispatch(Some(Duration::from_millis(20)), &mut heard).unwrap();
-        assert_eq!(heard.len(), 3);
+        event_loop.dispatch(Some(Duration::from_millis(20)), &mut fired).unwrap();
+        assert_eq!(fired.len(), 3);
     }
 }

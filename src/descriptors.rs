@@ -120,9 +120,9 @@ impl Acceptor {
     pub fn accept_all(
         &mut self,
         mut accept: impl FnMut() -> io::Result<Option<UnixStream>>,
-        welcome: impl FnMut(UnixStream),
+        accepted: impl FnMut(UnixStream),
     ) {
-        std::iter::from_fn(|| self.accept_next(&mut accept)).take(IN_A_TURN).for_each(welcome);
+        std::iter::from_fn(|| self.accept_next(&mut accept)).take(IN_A_TURN).for_each(accepted);
     }
 
     /// The next connection at a socket that a client listens on.
@@ -191,32 +191,32 @@ mod tests {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             accepted => accepted.map(|(stream, _)| Some(stream)),
         };
-        let mut door = Acceptor::new();
+        let mut acceptor = Acceptor::new();
         let mut waiting: Vec<_> = (0..100).map(|_| UnixStream::connect(&path).unwrap()).collect();
-        let inside: Vec<_> = (0..50).map(|_| door.accept_next(accept).expect("there is room")).collect();
+        let inside: Vec<_> = (0..50).map(|_| acceptor.accept_next(accept).expect("there is room")).collect();
         let highest = inside.iter().map(AsRawFd::as_raw_fd).max().unwrap() as u64;
         assert!(!are_scarce());
         // Nine tenths are in use: new connections are refused.
         let before = limit(highest + 5);
         assert!(are_scarce());
-        assert!(door.accept_next(accept).is_none() && accept().unwrap().is_none(), "nobody waits any more");
+        assert!(acceptor.accept_next(accept).is_none() && accept().unwrap().is_none(), "nobody waits any more");
         // All descriptors are in use.
         waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap_or_else(|_| panic!("the limit is too low"))));
         limit(highest + 1);
-        assert!(door.accept_next(accept).is_none());
+        assert!(acceptor.accept_next(accept).is_none());
         setrlimit(Resource::Nofile, before).unwrap();
-        assert!(door.accept_next(accept).is_none(), "they were turned away meanwhile");
+        assert!(acceptor.accept_next(accept).is_none(), "they were turned away meanwhile");
         waiting.push(UnixStream::connect(&path).unwrap());
-        assert!(door.accept_next(accept).is_some());
+        assert!(acceptor.accept_next(accept).is_some());
         // The same at a client's socket, which is kept nevertheless.
         waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap()));
         let before = limit(highest + 1);
-        assert!(door.accept_next_from(&listener).is_ok_and(|next| next.is_none()));
+        assert!(acceptor.accept_next_from(&listener).is_ok_and(|next| next.is_none()));
         setrlimit(Resource::Nofile, before).unwrap();
         waiting.push(UnixStream::connect(&path).unwrap());
-        assert!(door.accept_next_from(&listener).is_ok_and(|next| next.is_some()));
+        assert!(acceptor.accept_next_from(&listener).is_ok_and(|next| next.is_some()));
         let (none, _other) = UnixStream::pair().unwrap();
-        assert!(door.accept_next_from(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
+        assert!(acceptor.accept_next_from(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
         // The session's devices can be opened when no other descriptor is left.
         reserve();
         let highest = spare().unwrap().as_raw_fd() as u64;

@@ -38,27 +38,27 @@ pub(super) fn interpret_with(
     is_program: &dyn Fn(&OsStr) -> bool,
 ) -> UnknownWord {
     let is_word = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand);
-    let told = match error.get(ContextKind::InvalidSubcommand).or(error.get(ContextKind::InvalidArg)) {
+    let unknown = match error.get(ContextKind::InvalidSubcommand).or(error.get(ContextKind::InvalidArg)) {
         Some(ContextValue::String(word)) => word.clone(),
         _ => return UnknownWord::Mistake(error),
     };
     // The same word may also be the value of an option before it.
-    let mut places = arguments.iter().enumerate().filter(|(_, argument)| **argument == *told).map(|(at, _)| at);
+    let mut places = arguments.iter().enumerate().filter(|(_, argument)| **argument == *unknown).map(|(at, _)| at);
     let at = places.find(|at| parse(&arguments[..*at]));
-    let Some(at) = at.filter(|_| is_word && !told.starts_with('-')) else { return UnknownWord::Mistake(error) };
+    let Some(at) = at.filter(|_| is_word && !unknown.starts_with('-')) else { return UnknownWord::Mistake(error) };
     if arguments[..at].iter().any(|before| words.iter().any(|word| before == word.as_str())) {
         return UnknownWord::Mistake(error);
     }
-    let alike = words.iter().map(|word| (strsim::jaro_winkler(&told, word), word));
+    let alike = words.iter().map(|word| (strsim::jaro_winkler(&unknown, word), word));
     let alike = alike.max_by(|one, other| one.0.total_cmp(&other.0)).filter(|(likeness, _)| *likeness >= ALIKE);
-    let said = |words: &[OsString]| words.iter().map(|word| format!(" {}", word.display())).collect::<String>();
+    let joined = |words: &[OsString]| words.iter().map(|word| format!(" {}", word.display())).collect::<String>();
     let meant = match alike {
-        Some((_, word)) => format!("did you mean `upbeat {word}{}`?", said(&arguments[at + 1..])),
-        None if is_program(OsStr::new(&told)) => {
+        Some((_, word)) => format!("did you mean `upbeat {word}{}`?", joined(&arguments[at + 1..])),
+        None if is_program(OsStr::new(&unknown)) => {
             let dashes = [OsString::from("--")];
             return UnknownWord::Program([&arguments[..at], &dashes, &arguments[at..]].concat());
         }
-        None => format!("there is neither a subcommand nor a program called `{told}`"),
+        None => format!("there is neither a subcommand nor a program called `{unknown}`"),
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![meant.into()]));
     UnknownWord::Mistake(error)

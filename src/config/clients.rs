@@ -44,9 +44,9 @@ impl Default for ClientLimits {
 
 impl From<BTreeMap<Kind, ObjectLimit>> for ClientLimits {
     /// Kinds that are left out keep the built-in limit.
-    fn from(said: BTreeMap<Kind, ObjectLimit>) -> Self {
+    fn from(configured: BTreeMap<Kind, ObjectLimit>) -> Self {
         let mut limits = ClientLimits::default();
-        limits.0.extend(said);
+        limits.0.extend(configured);
         limits
     }
 }

@@ -218,10 +218,10 @@ mod tests {
     #[test]
     fn every_file_is_reported_before_it_is_opened_even_if_missing() {
         let folder = folder(&[("config.toml", "include = [\"a.toml\", \"missing.toml\"]"), ("a.toml", "")]);
-        let mut told = Vec::new();
-        read(&folder.path().join("config.toml"), &mut |path| told.push(path.file_name().unwrap().to_owned()))
+        let mut read_files = Vec::new();
+        read(&folder.path().join("config.toml"), &mut |path| read_files.push(path.file_name().unwrap().to_owned()))
             .unwrap_err();
-        assert_eq!(told, ["config.toml", "a.toml", "missing.toml"]);
+        assert_eq!(read_files, ["config.toml", "a.toml", "missing.toml"]);
     }
 
     fn wrong(files: &[(&str, &str)], expected: &Expect) {

@@ -178,8 +178,8 @@ impl Serialize for Keys {
 
 impl<'de> Deserialize<'de> for KeysWhenLocked {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let said: BTreeSet<StringValue<Chord>> = BTreeSet::deserialize(deserializer)?;
-        Ok(KeysWhenLocked(said.into_iter().map(|chord| chord.0).collect()))
+        let chords: BTreeSet<StringValue<Chord>> = BTreeSet::deserialize(deserializer)?;
+        Ok(KeysWhenLocked(chords.into_iter().map(|chord| chord.0).collect()))
     }
 }
 

@@ -98,7 +98,7 @@ impl WindowRule {
 
     /// The size limits with this rule; `before`: those of earlier rules.
     fn limits(&self, before: SizeLimits) -> SizeLimits {
-        let length = |said: Option<WindowLength>, before: i32| said.map_or(before, WindowLength::pixels);
+        let length = |configured: Option<WindowLength>, before: i32| configured.map_or(before, WindowLength::pixels);
         SizeLimits {
             min: (length(self.min_width, before.min.w), length(self.min_height, before.min.h)).into(),
             max: (length(self.max_width, before.max.w), length(self.max_height, before.max.h)).into(),

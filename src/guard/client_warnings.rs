@@ -14,7 +14,7 @@ pub(super) struct ClientWarnings(Mutex<Vec<WarningKind>>);
 #[derive(Debug)]
 struct WarningKind {
     name: &'static str,
-    said: Instant,
+    last_logged: Instant,
     more: u32,
 }
 
@@ -23,14 +23,14 @@ impl ClientWarnings {
     pub fn may_log(&self, name: &'static str, now: Instant) -> Option<u32> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kind) = kinds.iter_mut().find(|kind| kind.name == name) else {
-            kinds.push(WarningKind { name, said: now, more: 0 });
+            kinds.push(WarningKind { name, last_logged: now, more: 0 });
             return Some(0);
         };
-        if now.saturating_duration_since(kind.said) < PAUSE {
+        if now.saturating_duration_since(kind.last_logged) < PAUSE {
             kind.more = kind.more.saturating_add(1);
             return None;
         }
-        kind.said = now;
+        kind.last_logged = now;
         Some(std::mem::take(&mut kind.more))
     }
 }

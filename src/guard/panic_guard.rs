@@ -141,10 +141,11 @@ fn is_stderr_writable() -> bool {
 fn remember_panic(info: &PanicHookInfo<'_>) {
     let backtrace = if count() < MOST_TRACED { Backtrace::force_capture().to_string() } else { String::new() };
     let payload = info.payload();
-    let said = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let said = said.unwrap_or("no message");
+    let message =
+        payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let message = message.unwrap_or("no message");
     let place = info.location().map(ToString::to_string).unwrap_or_default();
-    LAST.set(Some(Panic { message: format!("{said} ({place})"), backtrace }));
+    LAST.set(Some(Panic { message: format!("{message} ({place})"), backtrace }));
 }
 
 #[cfg(test)]

@@ -262,9 +262,9 @@ pub fn send_to_new_keyboard(state: &mut State, client: &Client) {
 
 /// Swaps the xkb state of the seat's keyboard with that of `keymap`.
 fn swap_xkb_state(state: &mut State, handle: &KeyboardHandle<State>, keymap: &CompiledKeymap) {
-    let mut mould = SpareSeat::new();
+    let mut spare_seat = SpareSeat::new();
     handle.with_xkb_state(state, |ours| {
-        keymap.holder.with_xkb_state(&mut mould, |theirs: XkbContext<'_>| {
+        keymap.holder.with_xkb_state(&mut spare_seat, |theirs: XkbContext<'_>| {
             std::mem::swap(&mut *locked(ours.xkb()), &mut *locked(theirs.xkb()));
         });
     });

@@ -39,22 +39,22 @@ pub struct CompiledKeymap {
 /// A spare keyboard that can compile one keymap.
 #[derive(Debug)]
 pub struct SpareKeyboard {
-    mould: SpareSeat,
+    seat: SpareSeat,
     holder: KeyboardHandle<SpareSeat>,
 }
 
 impl SpareKeyboard {
     /// Takes some milliseconds. `None` if the system has no keyboard data files.
     pub fn new() -> Option<Self> {
-        let mut mould = SpareSeat::new();
-        let holder = mould.0.new_seat("keymap").add_keyboard(FIRST, 0, 0).ok()?;
-        with_xkb(&mut mould, &holder, |held| {
+        let mut seat = SpareSeat::new();
+        let holder = seat.0.new_seat("keymap").add_keyboard(FIRST, 0, 0).ok()?;
+        with_xkb(&mut seat, &holder, |held| {
             // SAFETY: this second reference to the context is dropped before the lock is released.
             let mut context = unsafe { held.context() }.clone();
             // Otherwise xkb would log each error in a client's keymap on standard error, a line for each word.
             context.set_log_level(xkb::LogLevel::Critical);
         });
-        Some(SpareKeyboard { mould, holder })
+        Some(SpareKeyboard { seat, holder })
     }
 
     /// Compiles a keymap (`XKB_V1` text). It takes some milliseconds, and reads the files that the text includes.
@@ -62,10 +62,10 @@ impl SpareKeyboard {
     /// # Errors
     /// If the text is no keymap; the returned value can compile another.
     pub fn compile(mut self, text: &str) -> Result<CompiledKeymap, Self> {
-        if text.contains('\0') || self.holder.set_keymap_from_string(&mut self.mould, text.to_owned()).is_err() {
+        if text.contains('\0') || self.holder.set_keymap_from_string(&mut self.seat, text.to_owned()).is_err() {
             return Err(self);
         }
-        let text = with_xkb(&mut self.mould, &self.holder, text_of);
+        let text = with_xkb(&mut self.seat, &self.holder, text_of);
         Ok(CompiledKeymap { text: KeymapText::new(text), holder: self.holder })
     }
 }

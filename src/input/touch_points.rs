@@ -121,8 +121,8 @@ pub(super) fn cancel_client_touches(state: &mut State) {
         handle.motion(state, None, event);
     }
     handle.cancel(state);
-    let told = state.input.touches.down.iter_mut().filter(|touch| Some(touch.slot) != carrier);
-    told.for_each(|touch| touch.swallowed = true);
+    let others = state.input.touches.down.iter_mut().filter(|touch| Some(touch.slot) != carrier);
+    others.for_each(|touch| touch.swallowed = true);
     prediction_feed::fingers_lifted(state);
 }
 

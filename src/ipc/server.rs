@@ -280,8 +280,8 @@ impl IpcServer {
 
     fn send_event_to(&mut self, client: u64, event: &[u8]) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
-        let told = connection.send_event(event, &line(Err(FAREWELL.to_owned())));
-        self.finish_or_wait(client, told);
+        let sent = connection.send_event(event, &line(Err(FAREWELL.to_owned())));
+        self.finish_or_wait(client, sent);
     }
 
     /// Reads, handles and answers requests of one client. `ready`: its epoll events.
@@ -312,7 +312,7 @@ impl IpcServer {
         self.send_events(answers);
         let followers = self.clients.values().filter(|connection| connection.follows).count();
         let Some(life) = self.clients.get(&client).map(IpcConnection::life) else { return Ok(()) };
-        let met = match parse(request) {
+        let outcome = match parse(request) {
             Ok(Request::Events) if followers >= MOST_FOLLOWERS => {
                 RequestOutcome::refused(format!("{MOST_FOLLOWERS} programs follow events already"))
             }
@@ -321,7 +321,7 @@ impl IpcServer {
         };
         // The client may have been disconnected meanwhile.
         let Some(connection) = self.clients.get_mut(&client) else { return Ok(()) };
-        match met {
+        match outcome {
             RequestOutcome::Answer(result) => connection.answer(line(result))?,
             RequestOutcome::Pending => connection.waiting = true,
             RequestOutcome::Follow(first) => {

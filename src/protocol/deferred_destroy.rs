@@ -116,9 +116,9 @@ const fn goes_first(kind: Kind) -> bool {
 
 /// To be called at the begin of a turn: hides the windows of clients that are gone.
 pub fn begin_turn(state: &mut State) {
-    let estates = &mut state.protocols.deferred_destroy;
-    estates.destroyed_this_turn = 0;
-    if std::mem::take(&mut estates.has_visible_windows) {
+    let deferred = &mut state.protocols.deferred_destroy;
+    deferred.destroyed_this_turn = 0;
+    if std::mem::take(&mut deferred.has_visible_windows) {
         shell::destroyed_objects::hide_gone(state);
     }
 }

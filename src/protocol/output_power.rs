@@ -85,9 +85,9 @@ pub(super) fn refresh(state: &mut State) {
 /// Switches an output at once, unless that exceeds the rate limit. Then the last request for the output waits.
 fn queue_request(state: &mut State, output: OutputId, on: bool) {
     let was_on = is_wanted_on(state, output);
-    let wishes = &mut state.protocols.output_power.waiting;
-    wishes.retain(|other| other.output != output);
-    wishes.push(OutputPowerRequest { output, on, was_on });
+    let waiting = &mut state.protocols.output_power.waiting;
+    waiting.retain(|other| other.output != output);
+    waiting.push(OutputPowerRequest { output, on, was_on });
     apply_waiting(state);
 }
 

@@ -26,9 +26,9 @@ pub fn retry_if_due(state: &mut State) {
 
 /// When to try again, if any event is postponed.
 pub fn next_retry(state: &mut State) -> Option<Instant> {
-    let owed = &mut state.protocols.postponed_retry.0;
+    let next_retry = &mut state.protocols.postponed_retry.0;
     if guard::take_postponed() {
-        owed.get_or_insert_with(|| state.clock.now() + LOOK_AGAIN);
+        next_retry.get_or_insert_with(|| state.clock.now() + LOOK_AGAIN);
     }
-    *owed
+    *next_retry
 }

@@ -43,8 +43,8 @@ impl XdgDecorationHandler for State {
 
 /// Each request gets a configure; before the first commit it is part of the initial configure.
 fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
-    let wish = if mode == Mode::ServerSide { DecoratedBy::Server } else { DecoratedBy::Client };
-    let by = decorations::set_preferred_mode(state, toplevel.wl_surface(), wish);
+    let preferred = if mode == Mode::ServerSide { DecoratedBy::Server } else { DecoratedBy::Client };
+    let by = decorations::set_preferred_mode(state, toplevel.wl_surface(), preferred);
     toplevel.with_pending_state(|pending| pending.decoration_mode = Some(by.xdg_mode()));
     shell::send_configure(state, toplevel.wl_surface());
 }

@@ -56,16 +56,16 @@ fn has_own_bus() -> bool {
 
 /// Updates the bus on a thread of its own, and waits for it for at most [`PATIENCE`].
 fn update_bus_environment(environment: &[(&str, OsString)]) {
-    let (done, told) = mpsc::channel();
+    let (done, finished) = mpsc::channel();
     let environment: Vec<_> = environment.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let teller = std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
+    let thread = std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
         let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         run_announcement(BUS, &environment);
         // The receiver is gone if the session has stopped waiting.
         let _ = done.send(());
     });
-    match teller {
-        Ok(_) if told.recv_timeout(PATIENCE).is_ok() => {}
+    match thread {
+        Ok(_) if finished.recv_timeout(PATIENCE).is_ok() => {}
         Ok(_) => {
             tracing::warn!("the D-Bus session bus does not answer: programs that it starts may not find the session")
         }
@@ -80,14 +80,14 @@ fn run_announcement(command: &[&str], environment: &[(&str, OsString)]) {
         assignment.push(value);
         assignment
     });
-    let told = Command::new(program)
+    let status = Command::new(program)
         .args(arguments)
         .args(assignments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .env_remove("NOTIFY_SOCKET")
         .status();
-    match told {
+    match status {
         Ok(status) if status.success() => {}
         Ok(status) => tracing::warn!(program, %status, "cannot pass the session's environment to services"),
         Err(error) => tracing::debug!(program, %error, "cannot pass the session's environment to services"),

@@ -38,14 +38,14 @@ fn terminal(variable: &impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
 
 /// Where the pixels of the [chosen](choose) backend go, and the reason, as text for the user.
 pub(super) fn describe(wish: BackendKind, chosen: BackendKind, variable: impl Fn(&str) -> Option<OsString>) -> String {
-    let told = if wish == BackendKind::Auto { String::new() } else { format!(" (--backend {wish})") };
+    let option = if wish == BackendKind::Auto { String::new() } else { format!(" (--backend {wish})") };
     match chosen {
-        BackendKind::Nested => format!("in a window of {}{told}", parent_backend::describe(&variable)),
+        BackendKind::Nested => format!("in a window of {}{option}", parent_backend::describe(&variable)),
         BackendKind::Drm => match terminal(&variable).filter(|_| wish == BackendKind::Auto) {
             Some(number) => format!("on this machine's displays (a login on virtual terminal {})", number.display()),
-            None => format!("on this machine's displays{told}"),
+            None => format!("on this machine's displays{option}"),
         },
-        BackendKind::Auto | BackendKind::Headless if !told.is_empty() => format!("on virtual displays{told}"),
+        BackendKind::Auto | BackendKind::Headless if !option.is_empty() => format!("on virtual displays{option}"),
         BackendKind::Auto | BackendKind::Headless => "on a virtual display: there is neither a Wayland compositor nor an X \
              server (WAYLAND_DISPLAY, DISPLAY), and this is no login on a virtual terminal. For a window start it in a \
              terminal of your desktop, for the screen itself after a login on Ctrl+Alt+F3; `upbeat msg screenshot FILE` \

@@ -64,11 +64,11 @@ impl ChildProcess {
         Self::spawn_with_fds(command, environment, &[])
     }
 
-    /// Like [`spawn`](Self::spawn), but the command also inherits the descriptors `lent`, under the same numbers.
+    /// Like [`spawn`](Self::spawn), but the command also gets the descriptors `inherited`, under the same numbers.
     pub fn spawn_with_fds(
         command: &[OsString],
         environment: &[(&str, OsString)],
-        lent: &[BorrowedFd<'_>],
+        inherited: &[BorrowedFd<'_>],
     ) -> Result<Self, ChildError> {
         let (program, arguments) = command.split_first().ok_or_else(|| ChildError::Start {
             command: OsString::new(),
@@ -83,7 +83,7 @@ impl ChildProcess {
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .process_group(0);
         restore_signals_and_limits(&mut command);
-        keep_fds_open(&mut command, lent);
+        keep_fds_open(&mut command, inherited);
         let process = command.spawn().map_err(|source| ChildError::Start { command: program.clone(), source })?;
         Self::watch(process)
     }
@@ -168,15 +168,15 @@ fn restore_signals_and_limits(command: &mut Command) {
     unsafe { command.pre_exec(restore) };
 }
 
-/// Lets the descriptors `lent` stay open in this command. Every other command closes them at `exec`.
+/// Lets the descriptors `inherited` stay open in this command. Every other command closes them at `exec`.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
-fn keep_fds_open(command: &mut Command, lent: &[BorrowedFd<'_>]) {
-    let lent: Vec<RawFd> = lent.iter().map(AsRawFd::as_raw_fd).collect();
+fn keep_fds_open(command: &mut Command, inherited: &[BorrowedFd<'_>]) {
+    let inherited: Vec<RawFd> = inherited.iter().map(AsRawFd::as_raw_fd).collect();
     let keep = move || {
         // SAFETY: fcntl is async-signal-safe, and the caller of `spawn` keeps the descriptors open until the
         // command runs.
         let is_kept = |descriptor: &RawFd| unsafe { libc::fcntl(*descriptor, libc::F_SETFD, 0) } == 0;
-        if lent.iter().all(is_kept) { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if inherited.iter().all(is_kept) { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
     // SAFETY: the closure allocates nothing, takes no lock and makes only that call.
     unsafe { command.pre_exec(keep) };
@@ -273,11 +273,11 @@ mod tests {
 
     #[test]
     fn command_inherits_only_the_descriptors_passed_to_it() {
-        let (lent, kept) = (std::fs::File::open("/dev/null").unwrap(), std::fs::File::open("/dev/null").unwrap());
+        let (inherited, kept) = (std::fs::File::open("/dev/null").unwrap(), std::fs::File::open("/dev/null").unwrap());
         let script =
-            format!("test -e /proc/self/fd/{} && ! test -e /proc/self/fd/{}", lent.as_raw_fd(), kept.as_raw_fd());
+            format!("test -e /proc/self/fd/{} && ! test -e /proc/self/fd/{}", inherited.as_raw_fd(), kept.as_raw_fd());
         let command = ["sh".into(), "-c".into(), script.into()];
-        assert_eq!(wait(&mut ChildProcess::spawn_with_fds(&command, &[], &[lent.as_fd()]).unwrap()), 0);
+        assert_eq!(wait(&mut ChildProcess::spawn_with_fds(&command, &[], &[inherited.as_fd()]).unwrap()), 0);
     }
 
     #[test]

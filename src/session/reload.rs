@@ -72,7 +72,7 @@ pub fn start(
     named: Option<PathBuf>,
     default: Option<PathBuf>,
 ) -> anyhow::Result<Vec<String>> {
-    let mut said = Vec::new();
+    let mut mistakes = Vec::new();
     let mut watch = ConfigWatch::new()
         .inspect_err(|error| tracing::warn!(%error, "cannot watch the configuration for changes"))
         .ok();
@@ -82,7 +82,7 @@ pub fn start(
         Ok(()) => None,
         Err(error) if file.is_missing(&error) => return Err(error.into()),
         Err(error) => {
-            said.push(format!("{error}\nThe built-in defaults are in force."));
+            mistakes.push(format!("{error}\nThe built-in defaults are in force."));
             state.shell.overlays_mut().note_defaults();
             Some(error.one_line())
         }
@@ -95,14 +95,14 @@ pub fn start(
     state.session.reload.watch = watch;
     listen(handle, state)?;
     if let Err(refused) = apply_config::apply(state, None, &config) {
-        said.push(refused.clone());
+        mistakes.push(refused.clone());
         state.session.reload.refused = Some(refused.clone());
         mistake.get_or_insert(refused);
     }
     if mistake.is_some() {
         notices::set_config_error(state, mistake);
     }
-    Ok(said)
+    Ok(mistakes)
 }
 
 fn watch_file(places: Option<&mut WatchedNames>, path: &std::path::Path) {

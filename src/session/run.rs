@@ -323,10 +323,10 @@ fn open_socket(
 ) -> anyhow::Result<String> {
     let socket = wayland_socket::listen(runtime, wanted)?;
     let name = socket.socket_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut door = Acceptor::new();
+    let mut acceptor = Acceptor::new();
     handle
         .insert_source(Generic::new(socket, Interest::READ, Mode::Level), move |_, socket, state| {
-            door.accept_all(
+            acceptor.accept_all(
                 || socket.accept(),
                 |stream| {
                     let (display, rules) = (&mut state.display_handle, &state.rules);

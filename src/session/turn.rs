@@ -29,13 +29,13 @@ pub fn run(state: &mut State) -> Option<Instant> {
     protocol::selection::focus::send_pending(state);
     let satellite = super::satellite::update(state);
     let idle = protocol::idle_notify::send_due(state);
-    let owed = protocol::postponed_retry::next_retry(state);
+    let retry = protocol::postponed_retry::next_retry(state);
     // After every call that may ask for a frame: a frame asked for later would only be noticed at the next wake-up.
     let wake = output::loop_turn::next_wake(state)
         .into_iter()
         .chain(has_more)
         .chain(idle)
-        .chain(owed)
+        .chain(retry)
         .chain(protocol::output_management::next_due(state))
         .chain(protocol::output_power::next_due(state))
         .chain(satellite)

@@ -96,14 +96,14 @@ fn clients_table(clients: &[ClientUse]) -> TextTable {
     for client in clients {
         let mut uses: Vec<_> = client.uses.iter().collect();
         uses.sort_by(|a, b| b.fraction().total_cmp(&a.fraction()));
-        let told = uses.iter().take(USES_TOLD);
-        let told: Vec<_> = told.map(|one| format!("{} of {} {}", one.most_used, one.bound, one.kind)).collect();
+        let shown = uses.iter().take(USES_TOLD);
+        let shown: Vec<_> = shown.map(|one| format!("{} of {} {}", one.most_used, one.bound, one.kind)).collect();
         table.row(vec![
             client.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
             printable(&client.name),
             client.sandbox.as_deref().map_or_else(|| "-".to_owned(), printable),
             client.objects.to_string(),
-            told.join(", "),
+            shown.join(", "),
         ]);
     }
     table

@@ -156,7 +156,7 @@ fn capabilities_of(capabilities: Capabilities) -> impl Iterator<Item = Capabilit
         (Capabilities::ROTATION, Capability::Rotation),
         (Capabilities::WHEEL, Capability::Wheel),
     ];
-    all.into_iter().filter(move |(own, _)| capabilities.contains(*own)).map(|(_, told)| told)
+    all.into_iter().filter(move |(own, _)| capabilities.contains(*own)).map(|(_, sent)| sent)
 }
 
 #[cfg(test)]
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn capabilities_are_sent_separately() {
-        let told: Vec<Capability> = capabilities_of(Capabilities::TILT | Capabilities::WHEEL).collect();
-        assert_eq!(told, [Capability::Tilt, Capability::Wheel]);
+        let sent: Vec<Capability> = capabilities_of(Capabilities::TILT | Capabilities::WHEEL).collect();
+        assert_eq!(sent, [Capability::Tilt, Capability::Wheel]);
     }
 }

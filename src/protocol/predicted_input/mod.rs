@@ -98,15 +98,16 @@ impl Dispatch<UpbeatPredictedInputV1, PredictedInput, State> for Handlers {
                 entry.set_input_prediction(None);
                 return;
             }
-            Request::SetAxes { axes: WEnum::Value(axes) } => Box::new(move |wish| {
-                (wish.horizontal, wish.vertical) = (axes.contains(Axes::Horizontal), axes.contains(Axes::Vertical));
+            Request::SetAxes { axes: WEnum::Value(axes) } => Box::new(move |settings| {
+                (settings.horizontal, settings.vertical) =
+                    (axes.contains(Axes::Horizontal), axes.contains(Axes::Vertical));
             }),
             Request::SetAxes { axes: WEnum::Unknown(bits) } => {
                 object.post_error(wire::Error::InvalidAxes, format!("{bits:#x} has bits that are no axis"));
                 return;
             }
             Request::SetHorizon { nanoseconds } => {
-                Box::new(move |wish| wish.horizon = Some(Span::from_nanos(i64::from(nanoseconds))))
+                Box::new(move |settings| settings.horizon = Some(Span::from_nanos(i64::from(nanoseconds))))
             }
         };
         if let Some(foresight) = entry.input_prediction_mut() {

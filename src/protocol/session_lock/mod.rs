@@ -55,9 +55,9 @@ pub(super) fn refresh(state: &mut State) {
     if !state.shell.lock().awaits_confirmation() || !output::lock::is_shown_everywhere(state) {
         return;
     }
-    let told = state.shell.lock_mut().confirm_shown();
+    let confirmed = state.shell.lock_mut().confirm_shown();
     if let Some((id, holder)) = &state.protocols.session_lock.holder
-        && told == Some(*id)
+        && confirmed == Some(*id)
     {
         tracing::info!("the session is locked");
         holder.locked();

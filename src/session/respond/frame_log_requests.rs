@@ -43,8 +43,9 @@ fn end(state: &mut State, ticket: &Ticket<'_>) -> RequestOutcome {
         return RequestOutcome::refused("no frame log is being written");
     };
     let completion = ticket.completion();
-    log.end(|told| {
-        completion.finish(told.map(|summary| Response::Recorded { lines: summary.lines, left_out: summary.left_out }));
+    log.end(|result| {
+        completion
+            .finish(result.map(|summary| Response::Recorded { lines: summary.lines, left_out: summary.left_out }));
     });
     RequestOutcome::Pending
 }

@@ -211,8 +211,8 @@ mod tests {
         let directory = root.path().join(".X11-unix");
         fs::create_dir(&directory).unwrap();
         fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
-        let said = X11Sockets::claim(root.path()).unwrap_err().to_string();
-        assert!(said.contains("chmod 1777"), "{said}");
+        let error = X11Sockets::claim(root.path()).unwrap_err().to_string();
+        assert!(error.contains("chmod 1777"), "{error}");
         fs::remove_dir(&directory).unwrap();
         fs::write(&directory, "").unwrap();
         assert!(X11Sockets::claim(root.path()).unwrap_err().to_string().contains("is not a directory"));

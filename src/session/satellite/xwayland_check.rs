@@ -22,8 +22,8 @@ pub fn check(program: &str) -> Result<(), String> {
     if !content {
         return Err(format!("`{program}` does not accept sockets (-listenfd): version 0.7 or newer is needed"));
     }
-    let (_, said) = run(XWAYLAND, "-version")?;
-    match version(&said) {
+    let (_, output) = run(XWAYLAND, "-version")?;
+    match version(&output) {
         Some(version) if version >= OLDEST => Ok(()),
         Some((major, minor)) => {
             Err(format!("Xwayland is version {major}.{minor}, but satellite needs {}.{} or newer", OLDEST.0, OLDEST.1))
@@ -47,18 +47,18 @@ fn run(program: &str, argument: &str) -> Result<(bool, String), String> {
     if !ended {
         return Err(format!("`{program} {argument}` did not end within {} s", PATIENCE.tv_sec));
     }
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     if let Some(stderr) = process.stderr.take() {
         // Another process may hold the pipe open and go on writing: read only the output that is there now.
         let _ = fcntl_getfl(&stderr).and_then(|flags| fcntl_setfl(&stderr, flags | OFlags::NONBLOCK));
-        let _ = stderr.take(LONGEST).read_to_end(&mut said);
+        let _ = stderr.take(LONGEST).read_to_end(&mut output);
     }
-    Ok((status.success(), String::from_utf8_lossy(&said).into_owned()))
+    Ok((status.success(), String::from_utf8_lossy(&output).into_owned()))
 }
 
 /// Parses the version in `The X.Org Foundation Xwayland Version 22.1.9 (12201009)`.
-fn version(said: &str) -> Option<(u32, u32)> {
-    let (_, rest) = said.split_once("Xwayland Version ")?;
+fn version(output: &str) -> Option<(u32, u32)> {
+    let (_, rest) = output.split_once("Xwayland Version ")?;
     let mut numbers = rest.split(|letter: char| !letter.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }

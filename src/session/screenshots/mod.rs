@@ -171,25 +171,25 @@ fn write(state: &mut State, source: ScreenshotSource) {
     };
     let config = &state.session.config().screenshots;
     let folders = ScreenshotFolders::new(&config.folder, |name| std::env::var_os(name));
-    let (tell, told) = channel::channel::<ScreenshotMessage>();
-    let mut is_told = false;
-    let heard = state.loop_handle.insert_source(told, move |event, (), state| match event {
+    let (sender, messages) = channel::channel::<ScreenshotMessage>();
+    let mut is_finished = false;
+    let inserted = state.loop_handle.insert_source(messages, move |event, (), state| match event {
         Event::Msg(ScreenshotMessage::Picture(png)) => {
             if state.session.config().screenshots.clipboard {
                 selection::offer_picture(state, png);
             }
         }
         Event::Msg(ScreenshotMessage::End { result, .. }) => {
-            is_told = true;
+            is_finished = true;
             finish(state, result);
         }
-        Event::Closed if !is_told => show_failure(state, NOT_TAKEN, "No thread could be started to write it."),
+        Event::Closed if !is_finished => show_failure(state, NOT_TAKEN, "No thread could be started to write it."),
         Event::Closed => {}
     });
-    if let Err(error) = heard {
+    if let Err(error) = inserted {
         return show_failure(state, NOT_TAKEN, &error.to_string());
     }
-    // If no thread can be started, `tell` is dropped together with the job, and `Event::Closed` reports the failure.
+    // If no thread can be started, `sender` is dropped together with the job, and `Event::Closed` reports the failure.
     let job = move || {
         let _writing = writing;
         let (pixels, scene) = source.read();
@@ -199,10 +199,10 @@ fn write(state: &mut State, source: ScreenshotSource) {
             Ok(Arc::new(png))
         });
         let result = png.map_err(ScreenshotError::Picture).and_then(|png| {
-            _ = tell.send(ScreenshotMessage::Picture(png.clone()));
+            _ = sender.send(ScreenshotMessage::Picture(png.clone()));
             folders.write(&png).map_err(ScreenshotError::File)
         });
-        _ = tell.send(ScreenshotMessage::End { result, _scene: scene });
+        _ = sender.send(ScreenshotMessage::End { result, _scene: scene });
     };
     let thread = thread::Builder::new().name("screenshot".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {

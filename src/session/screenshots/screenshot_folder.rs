@@ -79,11 +79,11 @@ impl ScreenshotFolders {
 
 /// Finds the folder for pictures in a list with lines such as `XDG_PICTURES_DIR="$HOME/Pictures"`.
 fn listed_in(list: &str, home: &Path) -> Option<PathBuf> {
-    let said = list.lines().find_map(|line| line.trim().strip_prefix("XDG_PICTURES_DIR="))?;
-    let said = said.trim().trim_matches('"');
-    let path = match said.strip_prefix("$HOME/") {
+    let value = list.lines().find_map(|line| line.trim().strip_prefix("XDG_PICTURES_DIR="))?;
+    let value = value.trim().trim_matches('"');
+    let path = match value.strip_prefix("$HOME/") {
         Some(rest) => home.join(rest),
-        None => PathBuf::from(said),
+        None => PathBuf::from(value),
     };
     path.is_absolute().then_some(path)
 }
@@ -134,16 +134,16 @@ fn name(now: SystemTime) -> String {
 mod tests {
     use super::*;
 
-    fn folders(said: &str, variables: &[(&str, &Path)]) -> ScreenshotFolders {
+    fn folders(configured: &str, variables: &[(&str, &Path)]) -> ScreenshotFolders {
         let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, path)| (*path).into());
-        ScreenshotFolders::new(&said.to_owned().try_into().unwrap(), variable)
+        ScreenshotFolders::new(&configured.to_owned().try_into().unwrap(), variable)
     }
 
     #[test]
     fn the_folder_is_the_configured_or_that_for_pictures_or_home() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        let found = |said: &str, variables: &[(&str, &Path)]| folders(said, variables).candidates();
+        let found = |configured: &str, variables: &[(&str, &Path)]| folders(configured, variables).candidates();
         assert_eq!(found("~/shots", &[("HOME", home)]), [home.join("shots")]);
         assert_eq!(found("", &[("HOME", home)]), [home.join("Pictures/Screenshots"), home.to_owned()]);
         let list = "# a comment\nXDG_PICTURES_DIR=\"$HOME/Bilder\"\n";
@@ -165,9 +165,9 @@ mod tests {
         let second = write_in(&at("a/b"), "x", b"two").unwrap();
         assert_eq!((first, second.clone()), (at("a/b/x.png"), at("a/b/x-2.png")));
         assert_eq!((fs::read(at("a/b/x.png")).unwrap(), fs::read(second).unwrap()), (b"one".to_vec(), b"two".to_vec()));
-        let said = at("a/b/x.png/in-a-file");
-        let refused = folders(said.to_str().unwrap(), &[("HOME", home.path())]).write(b"x").unwrap_err();
-        assert!(refused.starts_with(said.to_str().unwrap()), "{refused}");
+        let configured = at("a/b/x.png/in-a-file");
+        let refused = folders(configured.to_str().unwrap(), &[("HOME", home.path())]).write(b"x").unwrap_err();
+        assert!(refused.starts_with(configured.to_str().unwrap()), "{refused}");
         // The folder for pictures is a file, so the picture is written to the home folder.
         fs::write(at("Pictures"), "").unwrap();
         let written = folders("", &[("HOME", home.path())]).write(b"x").unwrap();

@@ -144,9 +144,9 @@ impl SourceFeedback {
 /// Sends `source` that its drag has ended without effect. Returns `false` if there is no event for that: before version
 /// 3 `cancelled` only means that another source has replaced this one.
 pub(super) fn cancel(source: &WlDataSource) -> bool {
-    let hears = source.version() >= wl_data_source::EVT_DND_FINISHED_SINCE;
-    if hears && source.is_alive() {
+    let has_event = source.version() >= wl_data_source::EVT_DND_FINISHED_SINCE;
+    if has_event && source.is_alive() {
         source.cancelled();
     }
-    hears
+    has_event
 }
