@@ -175,7 +175,7 @@ mod tests {
         let mut inside = Vec::new();
         Acceptor::new().accept_all(&mut comes, |stream| {
             inside.push(stream);
-            assert!(inside.len() <= IN_A_TURN, "nobody else is heard meanwhile");
+            assert!(inside.len() <= IN_A_TURN, "too many are accepted in a turn");
         });
         assert_eq!(inside.len(), IN_A_TURN);
     }
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn connections_are_refused_while_descriptors_are_scarce() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("door");
+        let path = directory.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
         listener.set_nonblocking(true).unwrap();
         let accept = || match listener.accept() {
@@ -199,13 +199,13 @@ mod tests {
         // Nine tenths are in use: new connections are refused.
         let before = limit(highest + 5);
         assert!(are_scarce());
-        assert!(acceptor.accept_next(accept).is_none() && accept().unwrap().is_none(), "nobody waits any more");
+        assert!(acceptor.accept_next(accept).is_none() && accept().unwrap().is_none(), "a connection still waits");
         // All descriptors are in use.
         waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap_or_else(|_| panic!("the limit is too low"))));
         limit(highest + 1);
         assert!(acceptor.accept_next(accept).is_none());
         setrlimit(Resource::Nofile, before).unwrap();
-        assert!(acceptor.accept_next(accept).is_none(), "they were turned away meanwhile");
+        assert!(acceptor.accept_next(accept).is_none(), "a refused connection still waits");
         waiting.push(UnixStream::connect(&path).unwrap());
         assert!(acceptor.accept_next(accept).is_some());
         // The same at a client's socket, which is kept nevertheless.
@@ -216,7 +216,10 @@ mod tests {
         waiting.push(UnixStream::connect(&path).unwrap());
         assert!(acceptor.accept_next_from(&listener).is_ok_and(|next| next.is_some()));
         let (none, _other) = UnixStream::pair().unwrap();
-        assert!(acceptor.accept_next_from(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
+        assert!(
+            acceptor.accept_next_from(&UnixListener::from(OwnedFd::from(none))).is_err(),
+            "the socket does not listen"
+        );
         // The session's devices can be opened when no other descriptor is left.
         reserve();
         let highest = spare().unwrap().as_raw_fd() as u64;

@@ -248,7 +248,7 @@ mod tests {
         assert!(asked(&mut display), "a request");
         assert!(!asked(&mut display), "once");
         drop(client);
-        assert!(asked(&mut display), "he is gone");
+        assert!(asked(&mut display), "a client is gone");
         assert!(!asked(&mut display));
     }
 
@@ -342,7 +342,7 @@ mod tests {
         let mut unsent = PendingFlush::on(&display.handle());
         let known = crate::guard::all(&display.handle())[0].0.clone();
         let object = crate::guard::client_errors::display_of(&display.handle(), &known.id()).unwrap();
-        display.handle().backend_handle().post_error(object, 2, std::ffi::CString::new("his own doing").unwrap());
+        display.handle().backend_handle().post_error(object, 2, std::ffi::CString::new("its own fault").unwrap());
         unsent.flush();
         assert!(received(&mut client) > 0, "the client got no event");
     }

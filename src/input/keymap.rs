@@ -213,7 +213,7 @@ mod tests {
             test.env(format!("XKB_DEFAULT_{name}"), "there-is-no-such-thing");
         }
         let output = test.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
     }
 }

@@ -55,8 +55,8 @@ impl Respond for Answers {
     }
 
     fn take_events(&mut self) -> Vec<Event> {
-        let told = Event::Configuration { mistake: Some("x".repeat(EVENT)) };
-        vec![told; std::mem::take(&mut self.news)]
+        let event = Event::Configuration { mistake: Some("x".repeat(EVENT)) };
+        vec![event; std::mem::take(&mut self.news)]
     }
 }
 
@@ -270,8 +270,8 @@ fn follower_that_does_not_read_is_disconnected_with_a_reason() {
         other.request(Request::WhyLate { target: None, limit: 20 }).unwrap();
         other.request(Request::Reload).unwrap();
     }
-    let heard: Vec<_> = deaf.by_ref().collect();
-    let (last, events) = heard.split_last().unwrap();
+    let received: Vec<_> = deaf.by_ref().collect();
+    let (last, events) = received.split_last().unwrap();
     assert!(events.len() > 1 && events.len() < 390 && events.iter().all(Result::is_ok), "{} events", events.len());
     let refused = last.as_ref().unwrap_err().to_string();
     assert!(refused.contains("1 MiB of events were not read"), "{refused}");

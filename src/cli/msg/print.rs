@@ -248,8 +248,8 @@ fn windows_text(windows: &[WindowInfo]) -> String {
 fn state(window: &WindowInfo) -> String {
     let words = [(window.focused, "focused"), (window.urgent, "urgent"), (!window.visible, "hidden")];
     let words = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned());
-    let said = window.content.iter().chain(&window.tag).map(|said| printable(said));
-    words.chain(said).collect::<Vec<_>>().join(", ")
+    let labels = window.content.iter().chain(&window.tag).map(|label| printable(label));
+    words.chain(labels).collect::<Vec<_>>().join(", ")
 }
 
 /// Two tables: how steadily frames come, and how long things take.

@@ -62,8 +62,8 @@ impl ClientEpoll {
     /// The process has no descriptors left.
     pub fn of(display: impl AsFd) -> io::Result<Self> {
         let epoll = display.as_fd().try_clone_to_owned()?;
-        let told = File::open(format!("/proc/self/fdinfo/{}", epoll.as_raw_fd())).ok();
-        Ok(ClientEpoll { epoll, fdinfo: told })
+        let fdinfo = File::open(format!("/proc/self/fdinfo/{}", epoll.as_raw_fd())).ok();
+        Ok(ClientEpoll { epoll, fdinfo })
     }
 
     /// The readable clients, without muted clients.

@@ -76,7 +76,7 @@ pub struct ClientThrottle {
 /// # Errors
 /// The process has no descriptors left.
 pub(super) fn listen(state: &mut State, display: Display<State>) -> anyhow::Result<()> {
-    let listening = ClientEpoll::of(&display).context("cannot watch the clients")?;
+    let epoll = ClientEpoll::of(&display).context("cannot watch the clients")?;
     let dispatch = |state: &mut State| {
         dispatch_clients(state);
         PostAction::Continue
@@ -86,9 +86,9 @@ pub(super) fn listen(state: &mut State, display: Display<State>) -> anyhow::Resu
         .event_sources
         .add_source(LoopSource::Clients, &display, dispatch)
         .context("cannot watch the clients")?;
-    let reading = &mut state.session.client_throttle;
-    reading.pending_flush = Some(PendingFlush::on(&display.handle()));
-    (reading.epoll, reading.display) = (Some(listening), Some(Rc::new(RefCell::new(display))));
+    let throttle = &mut state.session.client_throttle;
+    throttle.pending_flush = Some(PendingFlush::on(&display.handle()));
+    (throttle.epoll, throttle.display) = (Some(epoll), Some(Rc::new(RefCell::new(display))));
     Ok(())
 }
 
@@ -110,37 +110,37 @@ fn dispatch_clients(state: &mut State) -> bool {
         }
     }
     // A client that is disconnected from here on is cleaned up by the next read.
-    let asked = state.session.client_throttle.pending_flush.as_ref().is_none_or(PendingFlush::take_has_requests);
+    let has_requests = state.session.client_throttle.pending_flush.as_ref().is_none_or(PendingFlush::take_has_requests);
     let end = state.clock.now();
     let costs: Vec<_> = unread.iter().map(unreadable_clients::BeforeRead::cost).collect();
     state.session.client_throttle.unreadable.check_after_read(&handle, unread, end);
     state.session.client_throttle.charge(&before, &costs, start, end);
-    asked
+    has_requests
 }
 
 /// Writes the events of this turn to the clients. Returns the time of the next check on gathered messages if it is new,
 /// that is, if [`next_gathered_check`] has not returned it yet.
 pub(super) fn flush_clients(state: &mut State) -> Option<Instant> {
-    let reading = &mut state.session.client_throttle;
-    let unsent = reading.pending_flush.as_mut()?;
+    let throttle = &mut state.session.client_throttle;
+    let unsent = throttle.pending_flush.as_mut()?;
     unsent.flush();
-    if !unsent.has_gathered() || reading.next_check.is_some() {
+    if !unsent.has_gathered() || throttle.next_check.is_some() {
         return None;
     }
-    reading.check_interval = FIRST_LOOK;
-    reading.next_check = Some(state.clock.now() + FIRST_LOOK);
-    reading.next_check
+    throttle.check_interval = FIRST_LOOK;
+    throttle.next_check = Some(state.clock.now() + FIRST_LOOK);
+    throttle.next_check
 }
 
 /// Writes gathered messages to clients that read again, if a check is due.
 pub(super) fn flush_gathered(state: &mut State) {
-    let reading = &mut state.session.client_throttle;
-    if let Some(unsent) = &mut reading.pending_flush
-        && reading.next_check.is_some_and(|at| at <= state.clock.now())
+    let throttle = &mut state.session.client_throttle;
+    if let Some(unsent) = &mut throttle.pending_flush
+        && throttle.next_check.is_some_and(|at| at <= state.clock.now())
     {
         unsent.flush_gathered();
-        reading.check_interval = (reading.check_interval * 2).min(LAST_LOOK);
-        reading.next_check = unsent.has_gathered().then(|| state.clock.now() + reading.check_interval);
+        throttle.check_interval = (throttle.check_interval * 2).min(LAST_LOOK);
+        throttle.next_check = unsent.has_gathered().then(|| state.clock.now() + throttle.check_interval);
     }
 }
 
@@ -161,8 +161,8 @@ pub(super) fn destroy_ended_objects(state: &mut State) -> bool {
 impl ClientThrottle {
     /// The clients about to be read, while some client may flood. Otherwise empty.
     fn clients_to_read(&self) -> Vec<ReadableClient> {
-        let listening = self.epoll.as_ref().filter(|_| self.is_flooded || !self.budgets.is_empty());
-        listening.map(ClientEpoll::readable_clients).unwrap_or_default()
+        let epoll = self.epoll.as_ref().filter(|_| self.is_flooded || !self.budgets.is_empty());
+        epoll.map(ClientEpoll::readable_clients).unwrap_or_default()
     }
 
     /// Accounts for a read of the clients `before`, from `start` to `end`. A client pays for the time of its own
@@ -170,12 +170,12 @@ impl ClientThrottle {
     /// has exceeded its share is throttled, and so are all connections of its process.
     fn charge(&mut self, before: &[ReadableClient], costs: &[(EpollClient, Span)], start: Instant, end: Instant) {
         self.is_flooded = self.total_budget.charge_all(start, end);
-        let Some(listening) = self.epoll.as_ref().filter(|_| !before.is_empty()) else { return };
+        let Some(epoll) = self.epoll.as_ref().filter(|_| !before.is_empty()) else { return };
         let each = (end - start) / before.len() as i64;
-        for (index, ReadableClient { client: speaker, owner: source, .. }) in before.iter().enumerate() {
-            let its = costs.iter().find(|(known, _)| known == speaker).map_or(each, |(_, took)| *took);
+        for (index, ReadableClient { client, owner: source, .. }) in before.iter().enumerate() {
+            let its = costs.iter().find(|(known, _)| known == client).map_or(each, |(_, took)| *took);
             let pause = self.budgets.entry(*source).or_default().charge_client(end - its, end);
-            let Some(until) = pause.filter(|_| listening.mute(*speaker)) else { continue };
+            let Some(until) = pause.filter(|_| epoll.mute(*client)) else { continue };
             // The connections of a process share one budget, so only one of them is read at a time. The
             // other connections wait as long, and are read first after it.
             let others = self.throttled.iter_mut().filter(|(_, other)| other.owner == *source);
@@ -197,10 +197,10 @@ impl ClientThrottle {
     /// Reads throttled clients again whose pause is over, up to the first with something to read. Returns whether
     /// there was such a client.
     fn resume_due(&mut self, now: Instant) -> bool {
-        let Some(listening) = &self.epoll else { return false };
+        let Some(epoll) = &self.epoll else { return false };
         while let Some((_, index)) = self.next_turn().filter(|(until, _)| *until <= now) {
-            let (_, ReadableClient { client: speaker, owner: source, .. }) = self.throttled.swap_remove(index);
-            if listening.unmute(speaker) && listening.readable().contains(&speaker) {
+            let (_, ReadableClient { client, owner: source, .. }) = self.throttled.swap_remove(index);
+            if epoll.unmute(client) && epoll.readable().contains(&client) {
                 return true;
             }
             // A client that sent nothing during its pause only sent a lot once, as a starting program does.
@@ -216,19 +216,19 @@ impl ClientThrottle {
 /// Gives a throttled client a turn if it is due; otherwise returns when it will be. `next`: the time of the next other
 /// work.
 pub(super) fn read_throttled(state: &mut State, next: Option<Instant>) -> Option<Instant> {
-    let reading = &state.session.client_throttle;
-    let (until, _) = reading.next_turn()?;
+    let throttle = &state.session.client_throttle;
+    let (until, _) = throttle.next_turn()?;
     let now = state.clock.now();
     if now < until {
         return Some(until);
     }
     let latest = until + LONGEST_WAIT;
-    let has_time = next.is_none_or(|next| next - now > reading.expected_turn * MARGIN);
+    let has_time = next.is_none_or(|next| next - now > throttle.expected_turn * MARGIN);
     if now < latest && (!has_time || output::clients::pacing::is_any_client_drawing(state, now)) {
         return Some(latest);
     }
-    let reading = &mut state.session.client_throttle;
-    if reading.resume_due(now) { None } else { reading.next_turn().map(|(until, _)| until) }
+    let throttle = &mut state.session.client_throttle;
+    if throttle.resume_due(now) { None } else { throttle.next_turn().map(|(until, _)| until) }
 }
 
 #[cfg(test)]
@@ -248,20 +248,20 @@ mod tests {
         let mut display = Display::<()>::new().unwrap();
         let (mut client, ours) = UnixStream::pair().unwrap();
         display.handle().insert_client(ours, Arc::new(())).unwrap();
-        let listening = Some(ClientEpoll::of(&display).unwrap());
-        let mut reading = ClientThrottle { epoll: listening, is_flooded: true, ..ClientThrottle::default() };
+        let epoll = Some(ClientEpoll::of(&display).unwrap());
+        let mut throttle = ClientThrottle { epoll, is_flooded: true, ..ClientThrottle::default() };
         speak(&mut client);
-        let before = reading.clients_to_read();
+        let before = throttle.clients_to_read();
         display.dispatch_clients(&mut ()).unwrap();
-        reading.charge(&before, &[], START, START + LONG);
-        let (until, _) = reading.next_turn().expect("it is throttled");
-        (display, client, reading, until)
+        throttle.charge(&before, &[], START, START + LONG);
+        let (until, _) = throttle.next_turn().expect("it is throttled");
+        (display, client, throttle, until)
     }
 
     /// The readable connections, as if they all came from process `pid`.
-    fn of_process(reading: &ClientThrottle, pid: i32) -> Vec<ReadableClient> {
+    fn of_process(throttle: &ClientThrottle, pid: i32) -> Vec<ReadableClient> {
         let source = BudgetOwner::Process(rustix::process::Pid::from_raw(pid).unwrap());
-        reading.clients_to_read().into_iter().map(|suspect| ReadableClient { owner: source, ..suspect }).collect()
+        throttle.clients_to_read().into_iter().map(|suspect| ReadableClient { owner: source, ..suspect }).collect()
     }
 
     #[test]
@@ -275,8 +275,8 @@ mod tests {
                 client
             })
             .collect();
-        let listening = Some(ClientEpoll::of(&display).unwrap());
-        let mut reading = ClientThrottle { epoll: listening, is_flooded: true, ..ClientThrottle::default() };
+        let epoll = Some(ClientEpoll::of(&display).unwrap());
+        let mut throttle = ClientThrottle { epoll, is_flooded: true, ..ClientThrottle::default() };
         let each = Span::from_micros(300);
         let (mut now, mut read) = (START, Span::ZERO);
         for _ in 0..20_000 {
@@ -285,17 +285,17 @@ mod tests {
             }
             // The socket of a client that is not read becomes full.
             clients.iter_mut().for_each(|client| _ = client.write(&SYNC.map(u32::to_ne_bytes).concat()));
-            let before = of_process(&reading, 4_711);
+            let before = of_process(&throttle, 4_711);
             display.dispatch_clients(&mut ()).unwrap();
             if !before.is_empty() {
                 let took = each * before.len() as i64;
-                reading.is_flooded = true;
-                reading.charge(&before, &[], now, now + took);
+                throttle.is_flooded = true;
+                throttle.charge(&before, &[], now, now + took);
                 (now, read) = (now + took, read + took);
             }
-            if let Some((until, _)) = reading.next_turn() {
+            if let Some((until, _)) = throttle.next_turn() {
                 now = now.max(until);
-                reading.resume_due(now);
+                throttle.resume_due(now);
             }
         }
         assert!(read < Span::from_millis(150), "an eighth of the time: {read}");
@@ -312,21 +312,21 @@ mod tests {
             crate::guard::connection::connect(&mut display.handle(), ours, &std::sync::Arc::default()).unwrap();
             client
         });
-        let listening = Some(ClientEpoll::of(&display).unwrap());
-        let mut reading = ClientThrottle { epoll: listening, is_flooded: true, ..ClientThrottle::default() };
+        let epoll = Some(ClientEpoll::of(&display).unwrap());
+        let mut throttle = ClientThrottle { epoll, is_flooded: true, ..ClientThrottle::default() };
         // The header of a request of 65 532 bytes, and the first 8 000 bytes of its body.
         bad.write_all(&[1, 0xfffc_0000_u32].map(u32::to_ne_bytes).concat()).unwrap();
         bad.write_all(&[0; 8_000]).unwrap();
         /// Duration of a turn of a busy loop.
         const TURN: Span = Span::from_millis(15);
         let mut turns = 0;
-        while reading.clients_to_read().iter().any(|_| turns < 200) {
+        while throttle.clients_to_read().iter().any(|_| turns < 200) {
             speak(&mut good);
-            let unread = unreadable_clients::counters_before_read(&handle, &reading.clients_to_read());
+            let unread = unreadable_clients::counters_before_read(&handle, &throttle.clients_to_read());
             let counting = Counting::on(&handle);
             display.dispatch_clients(&mut ()).unwrap();
             drop(counting);
-            reading.unreadable.check_after_read(&handle, unread, Instant::ZERO + TURN * turns);
+            throttle.unreadable.check_after_read(&handle, unread, Instant::ZERO + TURN * turns);
             display.flush_clients().unwrap();
             turns += 1;
         }
@@ -347,27 +347,27 @@ mod tests {
 
     #[test]
     fn flooding_client_gets_a_turn_after_its_pause_and_is_paused_again() {
-        let (_display, mut client, mut reading, until) = flooded();
+        let (_display, mut client, mut throttle, until) = flooded();
         speak(&mut client);
-        assert!(!reading.resume_due(START + LONG), "it pauses");
-        assert_eq!(reading.clients_to_read(), []);
-        assert!(reading.resume_due(until));
-        let before = reading.clients_to_read();
+        assert!(!throttle.resume_due(START + LONG), "it pauses");
+        assert_eq!(throttle.clients_to_read(), []);
+        assert!(throttle.resume_due(until));
+        let before = throttle.clients_to_read();
         assert_eq!(before.len(), 1);
-        reading.charge(&before, &[], until, until + Span::from_millis(1));
-        assert!(reading.next_turn().is_some_and(|(next, _)| next > until + Span::from_millis(1)));
+        throttle.charge(&before, &[], until, until + Span::from_millis(1));
+        assert!(throttle.next_turn().is_some_and(|(next, _)| next > until + Span::from_millis(1)));
     }
 
     #[test]
     fn client_with_a_single_burst_is_read_normally_after_its_pause() {
-        let (_display, mut client, mut reading, until) = flooded();
-        assert!(!reading.resume_due(until), "it has sent nothing");
-        assert!(reading.throttled.is_empty() && reading.budgets.is_empty());
+        let (_display, mut client, mut throttle, until) = flooded();
+        assert!(!throttle.resume_due(until), "it has sent nothing");
+        assert!(throttle.throttled.is_empty() && throttle.budgets.is_empty());
         speak(&mut client);
-        reading.is_flooded = true;
-        let before = reading.clients_to_read();
-        reading.charge(&before, &[], until, until + Span::from_millis(1));
-        assert!(reading.throttled.is_empty(), "it is not throttled");
+        throttle.is_flooded = true;
+        let before = throttle.clients_to_read();
+        throttle.charge(&before, &[], until, until + Span::from_millis(1));
+        assert!(throttle.throttled.is_empty(), "it is not throttled");
     }
 
     #[test]
@@ -378,13 +378,13 @@ mod tests {
             display.handle().insert_client(ours, Arc::new(())).unwrap();
             client
         });
-        let listening = Some(ClientEpoll::of(&display).unwrap());
-        let mut reading = ClientThrottle { epoll: listening, is_flooded: true, ..ClientThrottle::default() };
+        let epoll = Some(ClientEpoll::of(&display).unwrap());
+        let mut throttle = ClientThrottle { epoll, is_flooded: true, ..ClientThrottle::default() };
         clients.iter_mut().for_each(speak);
-        let before = reading.clients_to_read();
+        let before = throttle.clients_to_read();
         let costs = [(before[0].client, Span::from_millis(400)), (before[1].client, Span::from_micros(100))];
-        reading.charge(&before, &costs, START, START + Span::from_millis(401));
-        let muted: Vec<_> = reading.throttled.iter().map(|(_, suspect)| suspect.client).collect();
+        throttle.charge(&before, &costs, START, START + Span::from_millis(401));
+        let muted: Vec<_> = throttle.throttled.iter().map(|(_, suspect)| suspect.client).collect();
         assert_eq!(muted, [before[0].client]);
     }
 }

@@ -198,10 +198,10 @@ mod tests {
         let lock = root.path().join(".X0-lock");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mkfifoat(rustix::fs::CWD, &lock, mode).unwrap();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let place = root.path().to_owned();
-        std::thread::spawn(move || tell.send(X11Sockets::claim(&place).unwrap().display()));
-        assert_eq!(told.recv_timeout(std::time::Duration::from_secs(20)).as_deref(), Ok(":1"));
+        std::thread::spawn(move || sender.send(X11Sockets::claim(&place).unwrap().display()));
+        assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(20)).as_deref(), Ok(":1"));
         assert!(lock.exists(), "it belongs to another program");
     }
 
