@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_keymap_is_compiled_on_another_thread_and_what_is_none_is_refused() {
+    fn keymap_compiles_on_another_thread_and_invalid_text_is_refused() {
         let context = xkb::Context::new(xkb::CONTEXT_NO_FLAGS);
         let names = xkb::Keymap::new_from_names(
             &context,
@@ -205,10 +205,7 @@ mod tests {
     fn environment_does_not_affect_client_keymaps() {
         // In a process of its own, because the environment of this process is shared by all tests.
         let mut test = std::process::Command::new(std::env::current_exe().unwrap());
-        test.args([
-            "--exact",
-            "input::keymap::tests::a_keymap_is_compiled_on_another_thread_and_what_is_none_is_refused",
-        ]);
+        test.args(["--exact", "input::keymap::tests::keymap_compiles_on_another_thread_and_invalid_text_is_refused"]);
         for name in ["RULES", "MODEL", "LAYOUT", "VARIANT", "OPTIONS"] {
             test.env(format!("XKB_DEFAULT_{name}"), "there-is-no-such-thing");
         }

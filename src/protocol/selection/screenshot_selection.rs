@@ -28,7 +28,7 @@ pub struct ScreenshotSelection(Arc<Vec<u8>>);
 
 impl fmt::Debug for ScreenshotSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OwnSelection({} bytes)", self.0.len())
+        write!(f, "ScreenshotSelection({} bytes)", self.0.len())
     }
 }
 
