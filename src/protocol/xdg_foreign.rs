@@ -95,7 +95,7 @@ impl ForeignWindows {
                 let imported = ImportedWindow { object, handle: handle.to_owned(), children: Vec::new() };
                 self.imported.insert(imported.object.id(), imported);
             }
-            None => object.tell_destroyed(),
+            None => object.send_destroyed(),
         }
     }
 
@@ -113,7 +113,7 @@ impl ImportedObject {
         }
     }
 
-    fn tell_destroyed(&self) {
+    fn send_destroyed(&self) {
         match self {
             ImportedObject::V1(object) => object.destroyed(),
             ImportedObject::V2(object) => object.destroyed(),
@@ -156,7 +156,7 @@ fn exported_gone(state: &mut State, handle: &str) {
         state.protocols.foreign.exported.get_mut(handle).map(|exported| std::mem::take(&mut exported.imports));
     for object in imports.into_iter().flatten() {
         if let Some(imported) = state.protocols.foreign.imported.get(&object) {
-            imported.object.tell_destroyed();
+            imported.object.send_destroyed();
         }
         imported_gone(state, &object);
     }

@@ -28,7 +28,7 @@ pub enum LoopSource {
     /// calloop's loop, for all other sources.
     Calloop,
     /// The timer for the next thing to do.
-    Alarm,
+    Timer,
     /// Displays, or the parent whose windows stand for them.
     Displays,
     /// The input devices of this machine.
@@ -203,7 +203,7 @@ mod tests {
         let kinds = [
             LoopSource::Clients,
             LoopSource::Input,
-            LoopSource::Alarm,
+            LoopSource::Timer,
             LoopSource::PrivateSocket,
             LoopSource::Displays,
         ];

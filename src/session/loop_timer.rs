@@ -74,29 +74,29 @@ mod tests {
     /// A time after the end of every test.
     const LATER: Instant = Instant::from_nanos(i64::MAX as _);
 
-    fn rings(alarm: &LoopTimer) -> bool {
-        poll(&mut [PollFd::new(alarm, PollFlags::IN)], Some(&NEVER)).unwrap() > 0
+    fn is_readable(timer: &LoopTimer) -> bool {
+        poll(&mut [PollFd::new(timer, PollFlags::IN)], Some(&NEVER)).unwrap() > 0
     }
 
     #[test]
     fn expired_timer_is_not_readable_after_it_is_set_again() {
-        let mut alarm = LoopTimer::new().unwrap();
+        let mut timer = LoopTimer::new().unwrap();
         for next in [None, Some(LATER), None] {
-            alarm.arm(Some(PAST), || NOW).unwrap();
-            assert!(rings(&alarm));
-            alarm.note_expired(NOW);
-            alarm.arm(next, || NOW).unwrap();
-            assert!(!rings(&alarm), "{next:?}");
+            timer.arm(Some(PAST), || NOW).unwrap();
+            assert!(is_readable(&timer));
+            timer.note_expired(NOW);
+            timer.arm(next, || NOW).unwrap();
+            assert!(!is_readable(&timer), "{next:?}");
         }
     }
 
     #[test]
     fn expired_timer_set_to_the_same_time_expires_again() {
-        let mut alarm = LoopTimer::new().unwrap();
+        let mut timer = LoopTimer::new().unwrap();
         for _ in 0..2 {
-            alarm.arm(Some(PAST), || NOW).unwrap();
-            assert!(rings(&alarm));
-            assert_eq!(alarm.note_expired(NOW), Span::ZERO);
+            timer.arm(Some(PAST), || NOW).unwrap();
+            assert!(is_readable(&timer));
+            assert_eq!(timer.note_expired(NOW), Span::ZERO);
         }
     }
 }

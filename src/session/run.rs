@@ -282,7 +282,7 @@ fn turn(state: &mut State) {
     let resume = client_throttle::read_throttled(state, wake);
     let wake = wake.into_iter().chain(resume).chain(client_throttle::next_gathered_check(state)).min();
     arm_timer(state, wake);
-    // After the alarm is set, because a client that is woken by the events may run first.
+    // After the timer is set, because a client that is woken by the events may run first.
     if let Some(look) = client_throttle::flush_clients(state) {
         arm_timer(state, wake.into_iter().chain([look]).min());
     }
@@ -292,27 +292,27 @@ fn turn(state: &mut State) {
 }
 
 fn arm_timer(state: &State, wake: Option<Instant>) {
-    if let Some(alarm) = &state.session.timer
-        && let Err(error) = alarm.borrow_mut().arm(wake, || state.clock.now())
+    if let Some(timer) = &state.session.timer
+        && let Err(error) = timer.borrow_mut().arm(wake, || state.clock.now())
     {
         tracing::error!(%error, "cannot set the timer of the session");
     }
 }
 
 fn watch_timer(state: &mut State) -> anyhow::Result<()> {
-    let alarm = Rc::new(RefCell::new(LoopTimer::new().context("cannot create a timer")?));
-    let rings = alarm.clone();
-    let rang = move |state: &mut State| {
-        let late = rings.borrow_mut().note_expired(state.clock.now());
+    let timer = Rc::new(RefCell::new(LoopTimer::new().context("cannot create a timer")?));
+    let expiring = timer.clone();
+    let expired = move |state: &mut State| {
+        let late = expiring.borrow_mut().note_expired(state.clock.now());
         state.outputs.note_woke(late);
         PostAction::Continue
     };
     state
         .session
         .event_sources
-        .add_source(LoopSource::Alarm, &*alarm.borrow(), rang)
+        .add_source(LoopSource::Timer, &*timer.borrow(), expired)
         .context("cannot watch the timer")?;
-    state.session.timer = Some(alarm);
+    state.session.timer = Some(timer);
     Ok(())
 }
 

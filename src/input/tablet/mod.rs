@@ -237,7 +237,7 @@ const fn serial_of(tool: &TabletToolDescriptor) -> u32 {
 }
 
 /// Sends the exact time of the tool event that the client of `surface` gets next.
-fn tell_time(state: &State, surface: Option<&WlSurface>, tool: &TabletToolDescriptor, time: Instant) {
+fn send_tool_time(state: &State, surface: Option<&WlSurface>, tool: &TabletToolDescriptor, time: Instant) {
     let foresight = surface.and_then(|surface| state.surfaces.get(surface)).and_then(|entry| entry.input_prediction());
     if let Some(foresight) = foresight {
         foresight.listener().send_tool_timestamp(serial_of(tool), time);
@@ -303,7 +303,7 @@ fn act(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64,
     let surface = focus.as_ref().map(|(surface, _)| surface);
     let kind = if event.action == ToolAction::Move { InputKind::Motion } else { InputKind::Touch };
     output::input(state, kind, surface, time);
-    tell_time(state, surface, &event.tool, time);
+    send_tool_time(state, surface, &event.tool, time);
     let seats = &mut state.input.tools.seats;
     if let Some((surface, origin)) = focus {
         let (tablet, axes, at) = (&event.tablet, &event.axes, position - *origin);
@@ -317,7 +317,7 @@ fn act(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64,
         state.shell.set_pressed(None);
     }
     if as_button(event.action).is_some() {
-        tell_time(state, surface, &event.tool, time);
+        send_tool_time(state, surface, &event.tool, time);
     }
     if matches!(event.action, ToolAction::Tip(true) | ToolAction::Button(..)) {
         state.input.actions.push(serial);

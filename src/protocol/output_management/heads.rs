@@ -199,7 +199,7 @@ impl OutputHead {
         let is_other =
             |same: fn(&OutputHeadState, &OutputHeadState) -> bool| sent.as_ref().is_none_or(|sent| !same(sent, look));
         if is_other(|sent, look| sent.modes == look.modes) {
-            self.tell_modes(look, display)?;
+            self.send_modes(look, display)?;
         }
         if is_other(|sent, look| sent.enabled == look.enabled) {
             self.object.enabled(look.enabled.into());
@@ -233,7 +233,7 @@ impl OutputHead {
         Some(())
     }
 
-    fn tell_modes(&mut self, look: &OutputHeadState, display: &DisplayHandle) -> Option<()> {
+    fn send_modes(&mut self, look: &OutputHeadState, display: &DisplayHandle) -> Option<()> {
         let (client, version) = (self.object.client()?, self.object.version());
         self.modes.retain(|(object, mode)| {
             let stays = look.modes.contains(mode);

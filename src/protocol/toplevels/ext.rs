@@ -87,7 +87,7 @@ impl ExtToplevelList {
             }
             if let Some((handle, sent)) = known {
                 let before = std::mem::replace(sent, look.clone());
-                tell_of(handle, Some(&before), look);
+                send_state(handle, Some(&before), look);
             } else if self.announce(*id, look, display).is_none() {
                 // The client has just disconnected.
                 return true;
@@ -102,13 +102,13 @@ impl ExtToplevelList {
         let handle = handle.ok()?;
         self.object.toplevel(&handle);
         handle.identifier(format!("{:x}-{:x}", std::process::id(), look.number));
-        tell_of(&handle, None, look);
+        send_state(&handle, None, look);
         self.handles.insert(id, (handle, look.clone()));
         Some(())
     }
 }
 
-fn tell_of(handle: &ExtForeignToplevelHandleV1, sent: Option<&ToplevelState>, look: &ToplevelState) {
+fn send_state(handle: &ExtForeignToplevelHandleV1, sent: Option<&ToplevelState>, look: &ToplevelState) {
     let is_other = |part: fn(&ToplevelState) -> &Arc<str>| sent.is_none_or(|sent| part(sent) != part(look));
     let (title, app_id) = (is_other(|look| &look.title), is_other(|look| &look.app_id));
     if !handle.is_alive() || !(title || app_id) {

@@ -71,7 +71,7 @@ impl TargetOffers {
         let target = TargetState { mime_type: None, action };
         let (offer, device) = (offer.downgrade(), device.clone());
         self.offers.push(OfferState { offer, version, device, target, is_finished: false });
-        self.tell_source();
+        self.send_to_source();
     }
 
     fn choose(&self, possible: DndAction, preferred: DndAction) -> DndAction {
@@ -89,7 +89,7 @@ impl TargetOffers {
         nearest.map_or(TargetState::NONE, |state| state.target.clone())
     }
 
-    fn tell_source(&self) {
+    fn send_to_source(&self) {
         lock(&self.feedback).set_target(self.nearest());
     }
 
@@ -119,7 +119,7 @@ impl TargetOffers {
         state.target.action = action;
         offer.action(action);
         if self.phase == TargetPhase::Over {
-            self.tell_source();
+            self.send_to_source();
         }
     }
 
@@ -190,7 +190,7 @@ impl TargetOffers {
                 self.phase = TargetPhase::Ended;
                 lock(&self.feedback).failed();
             }
-            TargetPhase::Over => self.tell_source(),
+            TargetPhase::Over => self.send_to_source(),
             // The source gets the action of a drop right before its end.
             TargetPhase::Dropped => {}
         }
