@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   libwayland ── object made / gone ──────────► objects ─┐
-//!   modules ── a resource is kept for a client ───────────┴─► ResourceAccount ── over its limit? ─► protocol error (offence)
+//!   modules ── a resource is kept for a client ───────────┴─► ResourceAccount ── over its limit? ─► `client_errors`
 //! ```
 //!
 //! Objects of all protocols are counted where libwayland creates and destroys them. The module that keeps another

@@ -4,7 +4,7 @@
 //! valid, so several wait, and the newest is tried first:
 //!
 //! ```text
-//!   keymap g₁ · keymap g₂ · nonsense · key    →   nonsense: refused   →   g₂: in force   →   key   (g₁: never compiled)
+//!   keymap g₁ · keymap g₂ · nonsense · key  →   nonsense: refused   →   g₂: in force   →   key   (g₁: never compiled)
 //! ```
 
 use std::collections::VecDeque;
