@@ -51,7 +51,7 @@ impl GammaControls {
         self.held.iter().any(|(held, _)| *held == output)
     }
 
-    fn let_go(&mut self, control: &ZwlrGammaControlV1) {
+    fn release(&mut self, control: &ZwlrGammaControlV1) {
         self.held.retain(|(_, holder)| holder != control);
     }
 }
@@ -134,14 +134,14 @@ impl Dispatch<ZwlrGammaControlV1, (), State> for Handlers {
             return control.post_error(Error::InvalidGamma, message);
         };
         if !gamma::set(state, output, Some(ramp)) {
-            state.protocols.gamma_control.let_go(control);
+            state.protocols.gamma_control.release(control);
             control.failed();
         }
     }
 
     fn destroyed(state: &mut State, _client: ClientId, control: &ZwlrGammaControlV1, _data: &()) {
         if let Some(output) = state.protocols.gamma_control.output(control) {
-            state.protocols.gamma_control.let_go(control);
+            state.protocols.gamma_control.release(control);
             gamma::set(state, output, None);
         }
     }

@@ -97,7 +97,7 @@ struct OfferedTypes {
 fn release_gone_devices(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
     give_back(state, client, display, init);
     give_back_primary(state, client, display, init);
-    data_control::tidy(state, client, display, init);
+    data_control::release_gone_devices(state, client, display, init);
 }
 
 /// Forwards requests of a manager and its devices to Smithay if `$check` allows them, and collects destroyed devices in

@@ -59,7 +59,12 @@ impl DataControls {
 }
 
 /// Releases devices of clients that are gone.
-pub(super) fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
+pub(super) fn release_gone_devices(
+    state: &mut State,
+    client: &Client,
+    display: &DisplayHandle,
+    init: &mut DataInit<'_, State>,
+) {
     give_back_wlr(state, client, display, init);
     give_back_ext(state, client, display, init);
 }

@@ -8,7 +8,8 @@ use super::keymap_includes;
 use crate::input::keymap::{CompiledKeymap, SpareKeyboard};
 
 /// Files that a keymap may include, each of which is read and compiled. A keymap that a program has exported includes
-/// none, one written by hand about five. With thousands, the keymaps of other clients would wait for tens of seconds.
+/// none; one that a program makes up includes about five. With thousands, the keymaps of other clients would wait for
+/// tens of seconds.
 const MOST_INCLUDES: usize = 64;
 /// Keymaps in the cache: a session uses two or three.
 const MOST_KNOWN: usize = 16;
