@@ -165,7 +165,7 @@ fn ended(state: &mut State, now: Instant) {
     ready.child = None;
     match ready.restart_policy.note_end(now) {
         Some(rest) => {
-            tracing::warn!("xwayland-satellite ended at once: X programs wait {rest} until the next attempt")
+            tracing::warn!("xwayland-satellite ended too soon: X programs wait {rest} until the next attempt")
         }
         None => watch_sockets_again(state),
     }
