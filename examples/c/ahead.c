@@ -1,10 +1,10 @@
 /* ahead: a window that draws three frames ahead, in plain C.
  *
  * Shows the loop of upbeat_frame_pacing_v1: ask for targets, draw each frame for the time of its target, bind, commit.
- * A bar moves across the window; where it is follows from the target's time alone, never from the time of drawing.
+ * A bar moves across the window. Its position follows from the target's time alone, never from the time of drawing.
  *
- *   ahead [FRAMES]     shows FRAMES frames (default 600), then prints how many were shown, at which distance from
- *                      their targets, and how many were discarded
+ *   ahead [FRAMES]     shows FRAMES frames (default 600), then prints how many frames were shown, how many of
+ *                      them at their refresh, and how many were discarded
  *
  * Built by `make`, which needs cc, wayland-scanner and libwayland-client.
  */
@@ -33,12 +33,12 @@ struct buffer {
     bool busy;
 };
 
-/* A target that was sent and not drawn for. */
+/* A target without a frame. `present` in nanoseconds of the presentation clock. */
 struct target {
     uint64_t id, present;
 };
 
-/* A frame that was committed and not heard of. */
+/* A committed frame. Times in nanoseconds. */
 struct frame {
     uint64_t id, present;
     uint32_t interval;
@@ -60,7 +60,7 @@ struct app {
     struct frame frames[64];
     uint32_t interval;
     bool configured, closed;
-    /* Frames committed, shown, shown at their refresh, discarded. */
+    /* Counts of frames; `wanted` comes from the command line. */
     unsigned committed, shown, on_time, discarded, wanted;
 };
 
@@ -86,7 +86,7 @@ static void make_buffers(struct app *app) {
     const size_t size = WIDTH * HEIGHT * 4;
     int fd = memfd_create("ahead", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, (off_t)(size * BUFFERS)) < 0)
-        fail("there is no memory for buffers");
+        fail("memory for buffers cannot be allocated");
     uint8_t *memory = mmap(NULL, size * BUFFERS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         fail("buffers cannot be mapped");
@@ -118,7 +118,7 @@ static void draw(struct buffer *buffer, uint64_t present) {
             buffer->pixels[y * WIDTH + x] = x >= left && x < left + BAR ? 0xffe0b040 : 0xff203040;
 }
 
-/* Draws for every target for which there is a buffer, and asks for as many more. */
+/* Draws for each target while there is a free buffer. Requests one new target for each frame. */
 static void draw_ahead(struct app *app) {
     struct buffer *buffer;
     while (app->n_targets > 0 && app->committed < app->wanted && (buffer = free_buffer(app))) {
@@ -157,7 +157,7 @@ static void on_target(void *data, struct upbeat_frame_pacing_v1 *pacing, uint32_
         app->targets[app->n_targets++] = (struct target){join(id_hi, id_lo), nanos(sec_hi, sec_lo, nsec)};
 }
 
-/* Targets that were not drawn for are sent anew. */
+/* The compositor replaces each revoked target that has no frame, without a request. */
 static void on_revoked(void *data, struct upbeat_frame_pacing_v1 *pacing, uint32_t id_hi, uint32_t id_lo,
                        uint32_t reason) {
     struct app *app = data;

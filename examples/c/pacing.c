@@ -1,4 +1,4 @@
-/* See pacing.h. The events come on a queue of their own: the program reads its own as before, in whichever thread. */
+/* See pacing.h. The events come on a separate event queue: the program still dispatches its own queue, in any thread. */
 #define _GNU_SOURCE
 #include "pacing.h"
 
@@ -12,9 +12,9 @@
 #include "upbeat-frame-pacing-v1-client-protocol.h"
 
 #define NANOS UINT64_C(1000000000)
-/* The compositor lets no more be under way than fit into these. */
+/* The compositor never has more targets and frames in flight. */
 enum { TARGETS = 64, FRAMES = 64, SEEN = 64 };
-/* A window that nobody sees is sent a target in a second: one that comes later than this does not come. */
+/* A hidden window receives one target a second. A target that has not come after this time does not come. */
 #define PATIENCE (2 * NANOS)
 
 struct frame {
@@ -29,14 +29,14 @@ struct pacing {
     struct wl_registry *registry;
     struct upbeat_frame_pacing_manager_v1 *manager;
     struct upbeat_frame_pacing_v1 *pacing;
-    /* Sent and not drawn for; the first is that of the frame being drawn. */
+    /* Targets without a frame. The first belongs to the frame that the program draws now. */
     struct pacing_target targets[TARGETS];
     unsigned n_targets;
-    /* That will come. */
+    /* Number of targets that the compositor still has to send. */
     unsigned expected;
-    /* The last first target that was revoked: it is replaced once. */
+    /* The last revoked target that was the first of `targets`: the compositor replaces it only once. */
     uint64_t replaced;
-    /* Committed, by what became of them. */
+    /* Ring of committed frames; `waits`: neither presented nor discarded yet. */
     struct frame frames[FRAMES];
     unsigned next_frame;
     struct pacing_seen seen[SEEN];
@@ -80,7 +80,7 @@ static void on_target(void *data, struct upbeat_frame_pacing_v1 *object, uint32_
             (struct pacing_target){join(id_hi, id_lo), nanos(sec_hi, sec_lo, nsec), interval};
 }
 
-/* Others come for those that were not drawn for. The first is being drawn for, and is bound all the same. */
+/* The compositor replaces revoked targets without a frame. The first target stays: its frame is in work, and is bound to it. */
 static void on_revoked(void *data, struct upbeat_frame_pacing_v1 *object, uint32_t id_hi, uint32_t id_lo,
                        uint32_t reason) {
     struct pacing *pacing = data;
@@ -160,7 +160,7 @@ static void on_global_remove(void *data, struct wl_registry *registry, uint32_t 
 
 static const struct wl_registry_listener registry_listener = {on_global, on_global_remove};
 
-/* Reads what has come, and waits until `deadline` (0: not at all) for the first of it. Says whether the connection lives. */
+/* Reads and dispatches events; waits for the first event until `deadline` (0: no wait). False if the connection is lost. */
 static bool read_events(struct pacing *pacing, uint64_t deadline) {
     while (wl_display_prepare_read_queue(pacing->display, pacing->queue) != 0)
         if (wl_display_dispatch_queue_pending(pacing->display, pacing->queue) < 0)
@@ -176,21 +176,21 @@ static bool read_events(struct pacing *pacing, uint64_t deadline) {
     return wl_display_dispatch_queue_pending(pacing->display, pacing->queue) >= 0;
 }
 
-/* --- what is asked for -------------------------------------------------------------------------------------------- */
+/* --- targets ------------------------------------------------------------------------------------------------------ */
 
 static void request(struct pacing *pacing) {
     upbeat_frame_pacing_v1_request_target(pacing->pacing);
     pacing->expected++;
 }
 
-/* Waits until there are `wanted` targets; false if they do not come. */
+/* Waits until there are `wanted` targets; false after the timeout. */
 static bool await_targets(struct pacing *pacing, unsigned wanted) {
     uint64_t deadline = now() + PATIENCE;
     while (pacing->n_targets < wanted) {
         if (pacing->expected == 0)
             request(pacing);
         if (now() >= deadline || !read_events(pacing, deadline)) {
-            pacing->expected = 0; /* asked for anew with the next frame */
+            pacing->expected = 0; /* the next frame requests it again */
             return false;
         }
     }
@@ -244,7 +244,7 @@ bool pacing_target(const struct pacing *pacing, struct pacing_target *target) {
 void pacing_bind(struct pacing *pacing, uint32_t name, uint64_t desired) {
     pacing->counts.presents++;
     read_events(pacing, 0);
-    /* Those that are passed over do not count once a later one is bound; until then they do. */
+    /* A target that is passed over keeps its place in the `ahead` limit until a later target is bound. */
     for (uint32_t passed = 1; passed < pacing->ahead && pacing->n_targets > 0; passed++) {
         const struct pacing_target *target = &pacing->targets[0];
         if (target->present + target->interval / 2 >= desired || !await_targets(pacing, 2))

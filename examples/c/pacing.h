@@ -1,7 +1,7 @@
-/* The pacing of one wl_surface whose frames somebody else commits, such as a Vulkan driver: which refresh the next frame is for, and
- * what became of those before it. Knows Wayland and nothing of Vulkan.
+/* The pacing of one wl_surface whose frames a library commits, such as a Vulkan driver. It binds each frame to the refresh of its
+ * target, and reports when frames were presented. It uses Wayland only, not Vulkan.
  *
- * All times are nanoseconds on the clock of wp_presentation (CLOCK_MONOTONIC). One thread at a time uses a pacing.
+ * All times are nanoseconds on the clock of wp_presentation (CLOCK_MONOTONIC). Only one thread at a time may use a pacing.
  */
 #pragma once
 #include <stdbool.h>
@@ -18,41 +18,41 @@ struct pacing_target {
     uint32_t interval;
 };
 
-/* A frame that was seen. */
+/* A presented frame. */
 struct pacing_seen {
-    /* What its presenter calls it, and when it wished it to be seen; as given to pacing_bind. */
+    /* The arguments of pacing_bind. */
     uint32_t name;
     uint64_t desired;
-    /* When it was seen, and for when it was drawn. */
+    /* The time at which it was presented, and its target's time. */
     uint64_t at, target;
-    /* How long it was ready before it had to be; negative if it was late. */
+    /* The time from ready to its deadline; negative if it was late. */
     int32_t margin;
 };
 
-/* What happened so far. */
+/* Counts of frames since pacing_new. */
 struct pacing_counts {
     unsigned presents, bound, seen, on_time, discarded;
 };
 
-/* A pacing of `surface`, up to `ahead` frames ahead; NULL if the compositor does not have the protocol. Makes no commit: what it asks
- * for holds from the surface's next one on. */
+/* A pacing of `surface`, up to `ahead` frames ahead; NULL if the compositor lacks the protocol. It does not commit: its requests take
+ * effect with the surface's next commit. */
 struct pacing *pacing_new(struct wl_display *display, struct wl_surface *surface, uint32_t ahead);
 void pacing_destroy(struct pacing *pacing);
 
-/* The target that the frame being drawn is for; false if there is none. */
+/* The target of the frame that the program draws now; false if there is no target. */
 bool pacing_target(const struct pacing *pacing, struct pacing_target *target);
 
-/* To be called right before the surface is committed: binds the frame to its target. A frame that wishes to be seen at `desired` (0: as
- * soon as it can) is bound to the target nearest to that, as far ahead as may be drawn. */
+/* Call it right before the commit of the surface. It binds the frame to a target: the target nearest to the time `desired`, or the next
+ * target if `desired` is 0. `ahead` limits the number of targets that it passes over. */
 void pacing_bind(struct pacing *pacing, uint32_t name, uint64_t desired);
 
-/* To be called right after the commit: asks for the target of the next frame and waits for it, which holds up a program that draws
- * faster than the display shows. */
+/* Call it right after the commit. It requests the target of the next frame and waits for it. So a program cannot draw faster than the
+ * display shows its frames. */
 void pacing_next(struct pacing *pacing);
 
-/* Takes the oldest frame that was seen and not taken; false if there is none. */
+/* Takes the oldest presented frame that was not taken yet; false if there is none. */
 bool pacing_take_seen(struct pacing *pacing, struct pacing_seen *seen);
-/* How many pacing_take_seen would give. */
+/* The number of frames left for pacing_take_seen. */
 unsigned pacing_seen_count(const struct pacing *pacing);
 
 /* The time between two refreshes, 0 before the first target. */

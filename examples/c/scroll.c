@@ -1,10 +1,11 @@
 /* scroll: a document that the compositor scrolls while this client sleeps, in plain C.
  *
- * Shows the loop of upbeat_scroll_v1: a view, a tile that is larger than it, and a new one whenever the compositor says which
- * part of the document it wants next. No frame callback, no input event: between two tiles nothing runs here.
+ * Shows the loop of upbeat_scroll_v1: a view, and a tile that is larger than the view. The client draws a new tile when the
+ * compositor sends the region of the document that it wants next. Between two tiles the client receives no frame callback and no
+ * input event.
  *
- *   scroll [RENDERS]   glides to the end of the document and back until RENDERS tiles were drawn (default 20; a wheel or a
- *                      touchpad does as well), then prints how often it was woken and how far it went
+ *   scroll [RENDERS]   glides to the end of the document and back until RENDERS tiles were drawn (default 20), then prints
+ *                      its wake-ups and the scrolled distance; a wheel or a touchpad scrolls, too
  *
  * Built by `make`, which needs cc, wayland-scanner and libwayland-client.
  */
@@ -38,7 +39,7 @@ struct app {
     struct wl_surface *tile;
     struct upbeat_scroll_content_v1 *content;
     bool configured, closed;
-    /* What is wanted: rows of the document. */
+    /* The wanted region: rows of the document. */
     int32_t first, rows;
     bool is_wanted;
     unsigned renders, wanted_renders, wake_ups, rests;
@@ -54,7 +55,6 @@ static void fail(const char *what) {
 
 /* --- drawing ------------------------------------------------------------------------------------------------------ */
 
-/* The compositor has done with it. */
 static void buffer_release(void *data, struct wl_buffer *buffer) {
     (void)data;
     wl_buffer_destroy(buffer);
@@ -62,7 +62,7 @@ static void buffer_release(void *data, struct wl_buffer *buffer) {
 
 static const struct wl_buffer_listener buffer_listener = {.release = buffer_release};
 
-/* What the document looks like at a row: lines of different lengths, and a bar every fifty of them. */
+/* The colour of the document at a row: lines of different lengths, with a bar every fifty lines. */
 static uint32_t pixel(int x, int64_t row) {
     int64_t line = row / LINE;
     if (line % 50 == 0)
@@ -75,7 +75,7 @@ static struct wl_buffer *draw(struct app *app, int64_t first, int32_t rows) {
     const size_t size = (size_t)WIDTH * (size_t)rows * 4;
     int fd = memfd_create("scroll", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
-        fail("there is no memory for a tile");
+        fail("memory for a tile cannot be allocated");
     uint32_t *pixels = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (pixels == MAP_FAILED)
         fail("a tile cannot be mapped");
@@ -111,7 +111,7 @@ static void go_on(struct app *app) {
 
 static void on_budget(void *data, struct upbeat_scroll_view_v1 *view, uint32_t kilopixels) {
     (void)data, (void)view;
-    fprintf(stderr, "scroll: %u thousand pixels may be rendered\n", kilopixels);
+    fprintf(stderr, "scroll: budget of %u thousand pixels\n", kilopixels);
 }
 
 static void on_effective(void *data, struct upbeat_scroll_view_v1 *view, uint32_t mode, uint32_t reason) {
@@ -119,7 +119,7 @@ static void on_effective(void *data, struct upbeat_scroll_view_v1 *view, uint32_
     fprintf(stderr, "scroll: mode %u, reason %u\n", mode, reason);
 }
 
-/* The newest region counts: what was wanted before it is not seen any more. */
+/* Only the newest region counts: earlier regions have scrolled out of view. */
 static void on_wanted(void *data, struct upbeat_scroll_view_v1 *view, int32_t x, int32_t y, int32_t width,
                       int32_t height, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
     struct app *app = data;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Prints the windows of the session whenever they change, the topmost first, a line of JSON each time.
+"""Prints the windows of the session at each change: a line of JSON, the topmost window first.
 
     examples/events/follow.py
 
-It never asks how things are: it hears all of it once, and then each change (docs/messages.md).
+It never polls: the session sends the whole state once, and then each change (docs/messages.md).
 """
 
 import json

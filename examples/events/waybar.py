@@ -3,8 +3,8 @@
 
     examples/events/waybar.py [OUTPUT]
 
-waybar.jsonc, beside this, has the lines for its configuration. Waybar starts it and shows what it prints; it sleeps until
-something changes.
+waybar.jsonc in this folder has the lines for Waybar's configuration. Waybar starts the module and shows its output. The
+module sleeps until the session sends a change.
 """
 
 import html
@@ -38,6 +38,6 @@ for line in connection.makefile():
     text = " ".join(numbers + [titles.get(focused, "")]).strip()
     if text != told:
         told = text
-        # Waybar takes both for markup.
+        # Waybar reads both as markup.
         tooltip = html.escape("\n".join(titles.values()))
         print(json.dumps({"text": html.escape(text), "tooltip": tooltip, "class": "upbeat"}), flush=True)

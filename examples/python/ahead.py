@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A client of upbeat_frame_pacing_v1 with nothing but Python: it reads the protocols' XML and talks over the socket.
+"""A client of upbeat_frame_pacing_v1 in plain Python: it reads the protocols' XML and writes to the socket itself.
 
     examples/python/ahead.py [FRAMES]
 
-A bar moves to and fro. It is drawn three frames ahead, each for the moment at which it will be seen. At the middle of
-the run it turns round, as if the user had pressed a key: the frames that wait are cancelled, and it goes on from the
-last one that is shown. At the end it says how many frames were seen at their refresh.
+A bar moves to and fro. The client draws three frames ahead, each for its presentation time. At the middle of the run
+the bar turns round, as if the user had pressed a key: the client cancels the waiting frames, and the motion goes on from
+the last frame that is shown. At the end the client prints how many frames were shown at their refresh.
 
-Needs wayland.xml (libwayland-dev) and xdg-shell.xml (wayland-protocols). Its own clock is never asked: all it does with
-times is to draw for them.
+Needs wayland.xml (libwayland-dev) and xdg-shell.xml (wayland-protocols). The client never reads a clock: all its times
+are times of targets.
 """
 
 import array
@@ -47,7 +47,7 @@ class Interface:
 
 
 class Object:
-    """A protocol object. Requests are methods; events go to what is in `on`, by their names."""
+    """A protocol object. Requests are methods; `on` has a handler for each event name."""
 
     def __init__(self, display, interface, number, version):
         self.display, self.interface, self.number, self.version = display, interface, number, version
@@ -123,7 +123,7 @@ class Display:
         return self.registry.bind(number, name, min(version, offered))
 
     def dispatch(self):
-        """Waits for events, and handles them."""
+        """Waits for events and calls their handlers."""
         data = self.socket.recv(65536)
         if not data:
             raise SystemExit("the compositor hung up")
@@ -177,7 +177,7 @@ def nanos(sec_hi, sec_lo, nsec):
 
 
 class Animation:
-    """Where the bar is at a time: it starts somewhere, and goes one way or the other."""
+    """The bar's position at a time, from a start position and a direction."""
 
     def __init__(self, place, since, direction):
         self.place, self.since, self.direction = place, since, direction
@@ -208,9 +208,9 @@ class Window:
         self.configured = self.closed = False
         self.make_buffers(shm)
 
-        self.targets = []  # sent, nothing drawn for them: (id, present, interval)
-        self.waiting = {}  # committed: id -> (present, interval, animation)
-        self.expected = 0  # targets that will come
+        self.targets = []  # targets without a frame: (id, present, interval)
+        self.waiting = {}  # committed frames: id -> (present, interval, animation)
+        self.expected = 0  # number of targets that the compositor still has to send
         self.animation, self.last = None, None
         self.cancelling, self.turned = None, False
         self.committed = self.shown = self.on_time = self.discarded = self.cancelled = 0
@@ -249,7 +249,7 @@ class Window:
     def on_revoked(self, id_hi, id_lo, reason):
         first = join(id_hi, id_lo)
         kept = [target for target in self.targets if target[0] < first]
-        self.expected += len(self.targets) - len(kept)  # they come anew by themselves
+        self.expected += len(self.targets) - len(kept)  # the compositor replaces them without a request
         self.targets = kept
 
     def on_presented(self, id_hi, id_lo, sec_hi, sec_lo, nsec, margin, path):
@@ -265,7 +265,7 @@ class Window:
 
     def on_cancelled(self, id_hi, id_lo):
         first = join(id_hi, id_lo)
-        # The last frame that is kept: one that waits still, or the last one presented.
+        # The last frame that is kept: a waiting frame, or else the last presented frame.
         kept = [frame for number, frame in sorted(self.waiting.items()) if number < first]
         present, animation = (kept[-1][0], kept[-1][2]) if kept else self.last
         self.animation = animation.turned(present)
@@ -274,7 +274,7 @@ class Window:
     # Drawing
 
     def turn_round(self):
-        """The user did something: what waits shows the wrong thing."""
+        """Turns as if after a key press: the waiting frames show the old direction."""
         self.turned = True
         first = min(self.waiting, default=None)
         if first is None:

@@ -1,8 +1,8 @@
-/* plain: an animation with SDL 2, as they are written: a box goes to and fro, drawn for the moment of drawing.
+/* plain: an ordinary animation with SDL 2: a box goes to and fro, at the position of the time of drawing.
  *
- *   plain [FRAMES [HEAVY]]    shows FRAMES frames (default 600); one in forty takes HEAVY milliseconds more
+ *   plain [FRAMES [HEAVY]]    shows FRAMES frames (default 600); each fortieth takes HEAVY milliseconds more
  *
- * `paced.diff` makes it draw ahead, each frame for the moment at which it will be seen: see the Makefile.
+ * With `paced.diff` it draws ahead, each frame for its presentation time: see the Makefile.
  */
 #include <SDL.h>
 #include <SDL_syswm.h>

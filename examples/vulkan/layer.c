@@ -1,15 +1,16 @@
-/* VK_LAYER_UPBEAT_frame_pacing: gives Vulkan programs on Wayland what upbeat_frame_pacing_v1 offers, without a change to them.
+/* VK_LAYER_UPBEAT_frame_pacing: upbeat_frame_pacing_v1 for unmodified Vulkan programs on Wayland.
  *
- *   - Each present is bound to a refresh. Several frames are drawn ahead (UPBEAT_LAYER_AHEAD, 3 unless it says otherwise), so that one
- *     that takes long is hidden by those that wait. vkQueuePresentKHR returns when the refresh of the next frame is known.
- *   - VK_GOOGLE_display_timing: how long a refresh is, when frames were seen and with how much to spare, as the compositor says;
- *     frames with a desired time are bound to the refresh nearest to it.
- *   - upbeatGetNextPresentTime, from vkGetDeviceProcAddr: when the frame that is being drawn will be seen. No extension of Vulkan's.
+ *   - The layer binds each present to a refresh. The program draws several frames ahead (UPBEAT_LAYER_AHEAD, default 3), so that the
+ *     waiting frames hide a slow frame. vkQueuePresentKHR returns when the refresh of the next frame is known.
+ *   - VK_GOOGLE_display_timing reports the compositor's refresh duration, and the presentation times and margins of frames. A frame with
+ *     a desired time is bound to the refresh nearest to that time.
+ *   - upbeatGetNextPresentTime, from vkGetDeviceProcAddr, is the presentation time of the frame that the program draws now. It is not an
+ *     extension of Vulkan.
  *
- * Switched on by ENABLE_UPBEAT_LAYER=1. Does nothing on X11, and on compositors without the protocol. It suits programs that move by
- * so much a frame, or by the times that they are told here; one that moves by its own clock is drawn ahead of it unevenly.
+ * ENABLE_UPBEAT_LAYER=1 enables the layer. It does nothing on X11, and on compositors without the protocol. It suits programs that move
+ * by a fixed step a frame, or by the times of the layer. The motion of a program that uses its own clock becomes uneven.
  *
- * UPBEAT_LAYER_TELL=1: says at the end what became of the frames.
+ * UPBEAT_LAYER_TELL=1 prints counts of the frames when the surface is destroyed.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -25,7 +26,7 @@
 #define EXPORT __attribute__((visibility("default")))
 enum { AHEAD = 3, MOST_AHEAD = 16 };
 
-/* What the next layer, or the driver, has for an instance or a device. */
+/* Functions of the next layer, or of the driver, for an instance or a device. */
 struct instance {
     struct instance *next;
     VkInstance handle;
@@ -45,13 +46,12 @@ struct device {
     PFN_vkQueuePresentKHR present;
 };
 
-/* A surface on Wayland that is paced. */
 struct surface {
     struct surface *next;
     VkSurfaceKHR handle;
     struct wl_display *display;
     struct wl_surface *wayland;
-    /* NULL before the first swapchain, and where the compositor has no pacing. */
+    /* NULL before the first swapchain, and if the compositor lacks the protocol. */
     struct pacing *pacing;
 };
 
@@ -61,14 +61,14 @@ struct swapchain {
     struct surface *surface;
 };
 
-/* Guards the lists; what is in them is used by one thread at a time, as Vulkan asks of programs. */
+/* Guards the lists. Their items need no lock: Vulkan requires that only one thread at a time uses an object. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct instance *instances;
 static struct device *devices;
 static struct surface *surfaces;
 static struct swapchain *swapchains;
 
-/* Objects that are dispatched begin with a pointer to the loader's table, which is the same for all that belong to one device. */
+/* A dispatchable object begins with a pointer to the loader's table. All objects of one device have the same table. */
 static void *key(const void *handle) { return *(void *const *)handle; }
 
 static struct instance *instance_of(const void *handle) {
@@ -98,7 +98,7 @@ static struct surface *surface_of(VkSurfaceKHR handle) {
     return found;
 }
 
-/* The pacing of a swapchain; NULL: it has none. */
+/* The pacing of a swapchain; NULL if it has none. */
 static struct pacing *pacing_of(VkSwapchainKHR handle) {
     pthread_mutex_lock(&lock);
     struct swapchain *found = swapchains;
@@ -109,7 +109,7 @@ static struct pacing *pacing_of(VkSwapchainKHR handle) {
     return pacing;
 }
 
-/* Takes what `handle` names out of a list. */
+/* Removes the item with the handle `wanted` from a list; `taken` is NULL if there is none. */
 #define TAKE(list, wanted, taken)                                                                                      \
     do {                                                                                                               \
         pthread_mutex_lock(&lock);                                                                                     \
@@ -212,7 +212,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_surface(VkInstance handle, VkSurfaceKH
 
 /* --- devices and swapchains --------------------------------------------------------------------------------------- */
 
-/* The names without the extension that is ours. How many there are. */
+/* Copies the extension names without the layer's own extension. Returns their count. */
 static uint32_t without_ours(const VkDeviceCreateInfo *info, const char **names) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < info->enabledExtensionCount; i++)
@@ -274,8 +274,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_swapchain(VkDevice handle, const Vk
         surface->pacing = pacing_new(surface->display, surface->wayland, ahead);
     VkSwapchainCreateInfoKHR wanted = *info;
     if (surface && surface->pacing) {
-        /* With FIFO the driver waits for a frame callback before each commit, so that nothing can be ahead. Targets keep the order, and
-         * hold a program up as FIFO does. */
+        /* With FIFO the driver waits for a frame callback before each commit, so that no frame can be ahead. Targets keep the order,
+         * and limit the program's rate as FIFO does. */
         if (wanted.presentMode == VK_PRESENT_MODE_FIFO_KHR)
             wanted.presentMode = VK_PRESENT_MODE_MAILBOX_KHR;
         /* One on screen, those that wait, and one that is drawn. */
@@ -305,7 +305,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_swapchain(VkDevice handle, VkSwapchain
 
 /* --- presenting --------------------------------------------------------------------------------------------------- */
 
-/* The times that a program gives with its frames, and the place where they hang. */
+/* The program's VkPresentTimesInfoGOOGLE, or NULL; `link` is the pNext field that points to it. */
 static const VkPresentTimesInfoGOOGLE *times_of(VkPresentInfoKHR *info, const void ***link) {
     *link = &info->pNext;
     while (**link && ((const VkBaseInStructure *)**link)->sType != VK_STRUCTURE_TYPE_PRESENT_TIMES_INFO_GOOGLE)
@@ -317,7 +317,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPrese
     VkPresentInfoKHR info = *given;
     const void **link;
     const VkPresentTimesInfoGOOGLE *times = times_of(&info, &link);
-    if (times) /* the driver does not know it */
+    if (times) /* unlink it: the driver lacks the extension */
         *link = times->pNext;
     for (uint32_t i = 0; i < info.swapchainCount; i++) {
         struct pacing *pacing = pacing_of(info.pSwapchains[i]);
@@ -337,9 +337,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPrese
     return result;
 }
 
-/* --- VK_GOOGLE_display_timing, and what it lacks ------------------------------------------------------------------- */
+/* --- VK_GOOGLE_display_timing, and one function more --------------------------------------------------------------- */
 
-/* Where there is nobody to ask: 60 Hz. */
+/* 60 Hz, in nanoseconds, before the compositor has sent an interval. */
 #define USUAL_REFRESH UINT64_C(16666667)
 
 static VKAPI_ATTR VkResult VKAPI_CALL get_refresh(VkDevice device, VkSwapchainKHR swapchain,
@@ -367,7 +367,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_past(VkDevice device, VkSwapchainKHR s
             .presentID = seen.name,
             .desiredPresentTime = seen.desired,
             .actualPresentTime = seen.at,
-            /* The whole refreshes that it was early. */
+            /* Earlier by the whole refreshes of its margin. */
             .earliestPresentTime = seen.at - (interval ? spare / interval * interval : 0),
             .presentMargin = spare,
         };
@@ -376,7 +376,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_past(VkDevice device, VkSwapchainKHR s
     return given < there ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
-/* When the frame that is being drawn will be seen, in nanoseconds of CLOCK_MONOTONIC; VK_NOT_READY if nobody knows. */
+/* The presentation time of the frame that the program draws now, in nanoseconds of CLOCK_MONOTONIC; VK_NOT_READY without a target. */
 static VKAPI_ATTR VkResult VKAPI_CALL get_next(VkDevice device, VkSwapchainKHR swapchain, uint64_t *present) {
     struct pacing *pacing = pacing_of(swapchain);
     struct pacing_target target;
@@ -387,7 +387,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_next(VkDevice device, VkSwapchainKHR s
     return VK_SUCCESS;
 }
 
-/* --- what the loader asks for -------------------------------------------------------------------------------------- */
+/* --- the loader's entry points ------------------------------------------------------------------------------------- */
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_address(VkDevice device, const char *name);
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_address(VkInstance instance, const char *name);

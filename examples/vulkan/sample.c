@@ -1,12 +1,12 @@
-/* sample: a window of Vulkan whose frames take as long as a file says, to see what the layer does for it.
+/* sample: a Vulkan window with frame costs from a file, to measure the effect of the layer.
  *
- *   sample COSTS.csv [FRAMES [EVERY]]    COSTS.csv has the columns that `upbeat simulate` reads: frame,cpu_ms,gpu_ms. Each frame sleeps
- *                                        for both of them, one after the other, and is then drawn. FRAMES: only so many (0: all).
- *                                        EVERY: each wishes to be seen so many refreshes after the one before.
+ *   sample COSTS.csv [FRAMES [EVERY]]    COSTS.csv has the columns that `upbeat simulate` reads: frame,cpu_ms,gpu_ms. For each frame the
+ *                                        program sleeps for the sum of both costs, and then draws. FRAMES: number of frames (0: all).
+ *                                        EVERY: the desired time of each frame is EVERY refreshes after the frame before.
  *
- * It knows nothing of the layer. If the device has VK_GOOGLE_display_timing it asks for that, and if there is upbeatGetNextPresentTime,
- * the colour is that of the moment at which it is seen. At the end it says how fast it was, what it was told of its frames, and how much
- * longer than asked for the machine let it sleep.
+ * The sample also runs without the layer. If the device has VK_GOOGLE_display_timing, the sample uses it. If there is
+ * upbeatGetNextPresentTime, the colour of a frame follows from its presentation time. At the end the sample prints its frame rate, counts
+ * of reported frames, and by how much its sleeps were too long.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 enum { WIDTH = 320, HEIGHT = 240, MOST_IMAGES = 16, MOST_FRAMES = 1000000 };
 #define NANOS UINT64_C(1000000000)
-/* Once through the colours in this time. */
+/* The period of the colours. */
 #define ROUND (2 * NANOS)
 
 typedef VkResult(VKAPI_PTR *next_present)(VkDevice, VkSwapchainKHR, uint64_t *);
@@ -47,12 +47,12 @@ struct app {
     VkSemaphore acquired, drawn;
     VkFence idle;
     next_present next;
-    /* VK_GOOGLE_display_timing, where it is. */
+    /* Functions of VK_GOOGLE_display_timing; NULL without the extension. */
     PFN_vkGetRefreshCycleDurationGOOGLE get_refresh;
     PFN_vkGetPastPresentationTimingGOOGLE get_past;
     uint64_t refresh, last_desired, last_seen;
     uint32_t presents, every;
-    /* Frames that were told of; that were seen no less than EVERY refreshes after the one before. */
+    /* Reported frames, and those presented at least EVERY refreshes after the frame before. */
     unsigned told, apart;
 };
 
@@ -74,11 +74,11 @@ static uint64_t now(void) {
 
 /* --- costs -------------------------------------------------------------------------------------------------------- */
 
-/* Reads what each frame takes, in nanoseconds. How many there are. */
+/* Reads the cost of each frame, in nanoseconds. Returns the number of frames. */
 static size_t read_costs(const char *path, uint64_t *costs) {
     FILE *file = fopen(path, "r");
     if (!file)
-        fail("the costs cannot be opened");
+        fail("the file of costs cannot be opened");
     char line[256];
     size_t count = 0;
     while (count < MOST_FRAMES && fgets(line, sizeof line, file)) {
@@ -88,7 +88,7 @@ static size_t read_costs(const char *path, uint64_t *costs) {
     }
     fclose(file);
     if (count == 0)
-        fail("there are no costs: the columns are frame,cpu_ms,gpu_ms");
+        fail("the file has no costs; its columns are frame,cpu_ms,gpu_ms");
     return count;
 }
 
@@ -188,7 +188,7 @@ static void open_device(struct app *app) {
         .enabledExtensionCount = 2,
         .ppEnabledExtensionNames = of_instance,
     };
-    check(vkCreateInstance(&instance, NULL, &app->instance), "there is no Vulkan");
+    check(vkCreateInstance(&instance, NULL, &app->instance), "no Vulkan instance");
     VkWaylandSurfaceCreateInfoKHR surface = {
         .sType = VK_STRUCTURE_TYPE_WAYLAND_SURFACE_CREATE_INFO_KHR,
         .display = app->display,
@@ -206,7 +206,7 @@ static void open_device(struct app *app) {
             break;
     }
     if (one == 0 || app->family == families)
-        fail("no device shows windows of Wayland");
+        fail("no device can present to Wayland surfaces");
     float priority = 1;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -223,7 +223,7 @@ static void open_device(struct app *app) {
         .enabledExtensionCount = has_timing ? 2 : 1,
         .ppEnabledExtensionNames = of_device,
     };
-    check(vkCreateDevice(app->physical, &device, NULL, &app->device), "the device cannot be used");
+    check(vkCreateDevice(app->physical, &device, NULL, &app->device), "the device cannot be created");
     vkGetDeviceQueue(app->device, app->family, 0, &app->queue);
     if (has_timing) {
         app->get_refresh = (PFN_vkGetRefreshCycleDurationGOOGLE)vkGetDeviceProcAddr(
@@ -260,14 +260,14 @@ static void make_images(struct app *app) {
         .queueFamilyIndex = app->family,
     };
     VkCommandPool pool;
-    check(vkCreateCommandPool(app->device, &pool_info, NULL, &pool), "no commands");
+    check(vkCreateCommandPool(app->device, &pool_info, NULL, &pool), "no command pool");
     VkCommandBufferAllocateInfo commands = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = MOST_IMAGES,
     };
-    check(vkAllocateCommandBuffers(app->device, &commands, app->commands), "no commands");
+    check(vkAllocateCommandBuffers(app->device, &commands, app->commands), "no command buffers");
     VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     check(vkCreateSemaphore(app->device, &semaphore, NULL, &app->acquired), "no semaphore");
@@ -292,7 +292,7 @@ static void move_to(VkCommandBuffer commands, VkImage image, VkImageLayout from,
                          1, &barrier);
 }
 
-/* One colour, which is that of the moment `seen`. */
+/* Fills the image with the colour of the time `seen`. */
 static void record(VkCommandBuffer commands, VkImage image, uint64_t seen) {
     float phase = (float)(seen % ROUND) / (float)ROUND;
     VkClearColorValue colour = {{0.1f, phase, 1 - phase, 1}};
@@ -307,7 +307,7 @@ static void record(VkCommandBuffer commands, VkImage image, uint64_t seen) {
     vkEndCommandBuffer(commands);
 }
 
-/* What became of frames before. */
+/* Counts the presented frames that the driver or the layer reports. */
 static void hear(struct app *app) {
     VkPastPresentationTimingGOOGLE past[16];
     VkRefreshCycleDurationGOOGLE refresh;
@@ -323,7 +323,7 @@ static void hear(struct app *app) {
     }
 }
 
-/* When this frame wishes to be seen; 0: as soon as it can. */
+/* The desired presentation time of this frame; 0: as soon as possible. */
 static uint64_t wish(struct app *app) {
     if (app->every < 2 || app->last_seen == 0)
         return 0;
@@ -348,7 +348,7 @@ static void draw(struct app *app, uint64_t seen) {
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &app->drawn,
     };
-    check(vkQueueSubmit(app->queue, 1, &submit, app->idle), "it cannot be drawn");
+    check(vkQueueSubmit(app->queue, 1, &submit, app->idle), "the frame cannot be submitted");
     if (app->get_past)
         hear(app);
     VkPresentTimeGOOGLE time = {++app->presents, wish(app)};
@@ -366,12 +366,12 @@ static void draw(struct app *app, uint64_t seen) {
         .pSwapchains = &app->swapchain,
         .pImageIndices = &index,
     };
-    check(vkQueuePresentKHR(app->queue, &present), "it cannot be shown");
-    check(vkWaitForFences(app->device, 1, &app->idle, VK_TRUE, UINT64_MAX), "it is never drawn");
+    check(vkQueuePresentKHR(app->queue, &present), "the frame cannot be presented");
+    check(vkWaitForFences(app->device, 1, &app->idle, VK_TRUE, UINT64_MAX), "the frame is never drawn");
     vkResetFences(app->device, 1, &app->idle);
 }
 
-/* Sleeps for so long, and says by how much too long that was. */
+/* Sleeps for `nanos`; returns by how much the sleep was too long. */
 static uint64_t work(uint64_t nanos) {
     uint64_t until = now() + nanos;
     struct timespec time = {(time_t)(until / NANOS), (long)(until % NANOS)};
