@@ -1,4 +1,4 @@
-"""Shows a session while a program allocates without end, and checks that the program is ended for that."""
+"""Shows a session while a program allocates without end, and checks that the session ends this program."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ ENDS_WITHIN = 60.0
 
 
 def show(arguments, say):
-    """A terminal that scrolls beside a program that never stops. Returns the faults that were found."""
+    """Runs a scrolling terminal beside a program that allocates without end. Returns the faults."""
     neighbour = Program("foot", "foot", "foot", ("--override", "initial-window-size-pixels=900x500", "sh", "-c", LINES))
     if not neighbour.installed():
         say(f"skipped: attacked: {neighbour.executable} is not installed")
@@ -33,8 +33,8 @@ def show(arguments, say):
         for name in ("hungry", "upbeat"):
             with open(session.log(name)) as log:
                 say(f"{name}: {log.read().strip()}")
-        wrong = [] if hungry.poll() is not None else ["attacked: it was not ended"]
-        wrong += [] if session.windows() else ["attacked: its neighbour is gone"]
+        wrong = [] if hungry.poll() is not None else ["attacked: the program was not ended"]
+        wrong += [] if session.windows() else ["attacked: the terminal beside it is gone"]
     session.forget()
     return wrong
 

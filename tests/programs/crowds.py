@@ -9,10 +9,10 @@ from programs import LINES, SDL, Program, chromium, firefox
 from session import HERE
 
 TABS = 30
-# Input for a program, in words of `upbeat msg input`. "wait" waits for a popup. "more" waits for one more window, and the
-# words after it are for that window.
+# Input for a program, as arguments of `upbeat msg input`. "wait" waits for a popup. "more" waits for a new window; the input
+# after it goes to that window.
 PLAIN = (("key", "f10"), ("key", "escape"), ("scroll", "0", "45"), ("scroll", "0", "-45"), ("key", "tab"), ("key", "down"))
-# For examples that quit at Escape.
+# For programs that quit at Escape.
 SHORT = ((("scroll", "0", "45"),), (("key", "down"),), (("button", "left"),), (("button", "right"),))
 MENU = (("button", "right"), ("wait",), ("key", "escape"))
 CLICK = (("button", "left"),)

@@ -8,7 +8,7 @@ from session import HERE
 
 SHAPES = ("windowed", "maximised", "fullscreen")
 SDL = "/usr/libexec/installed-tests/SDL2/"
-# Keeps Firefox from showing pages of its own before ours, and from asking questions.
+# Firefox shows no start page and asks no question.
 FIREFOX_SETTINGS = {
     "browser.aboutwelcome.enabled": "false", "browser.shell.checkDefaultBrowser": "false",
     "datareporting.policy.dataSubmissionEnabled": "false", "toolkit.telemetry.reportingpolicy.firstRun": "false",
@@ -29,7 +29,7 @@ class Program:
     maximised: tuple | None = ()
     fullscreen: tuple | None = ()
     environment: dict = dataclasses.field(default_factory=dict)
-    # Makes the whole command instead: (folder, shape) -> words.
+    # A function for the whole command instead: (folder, shape) -> words.
     special: object = None
     is_browser: bool = False
     # Seconds until the program is ready.

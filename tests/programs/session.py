@@ -105,7 +105,7 @@ class Session:
 
     @staticmethod
     def end(program):
-        """A program's process and all its descendants."""
+        """Ends a program's process group."""
         for kind in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(program.pid, kind)
@@ -114,7 +114,7 @@ class Session:
                 return
 
     def forget(self):
-        """Deletes its folder."""
+        """Deletes the session's folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait(self, what, look, patience=PATIENCE):

@@ -7,7 +7,7 @@ import statistics
 import time
 
 PACINGS = ("auto", "vsync")
-# Seconds after a switch that count for neither pacing, because the pacing is learned anew.
+# Seconds after a switch that do not count, because the compositor learns the pacing again.
 SETTLE = 2.0
 
 

@@ -13,7 +13,7 @@ from session import Session
 # Real programs use at most this part of a limit. Limits that depend on the memory and the system may be nearer.
 MOST_PART = 0.1
 MOST_PART_OF_SYSTEM = 0.25
-DESCRIPTORS, MAPPED, MEMORY = "descriptors of the session", "MB that the session maps", "MB of memory behind that"
+DESCRIPTORS, MAPPED, MEMORY = "descriptors of the session", "MB that the session maps", "resident MB of these"
 OF_SYSTEM = {DESCRIPTORS, MAPPED, MEMORY, "descriptors", "mapped bytes"}
 MB = 1 << 20
 # The unit of st_blocks, in bytes.
@@ -30,9 +30,9 @@ class Watch:
 
     def __init__(self, session):
         self.session = session
-        # By kind: the most that one client used, and the limit of a client.
+        # By kind: the highest usage of a client, and the limit of a client.
         self.most, self.bounds = collections.Counter(), {}
-        # By client and kind: its usage, sample by sample; and the session's own.
+        # By client and kind: the usage of each sample. The session is one of the clients.
         self.history = collections.defaultdict(list)
         self.looked = 0.0
 
@@ -56,7 +56,7 @@ class Watch:
         self.bounds[kind] = bound
 
     def grown(self):
-        """Resources of processes that ran all the time and have grown since the second quarter."""
+        """Growth since the second quarter, of processes that ran all the time."""
         looks = max(map(len, self.history.values()), default=0)
         found = []
         for (name, pid, kind), numbers in self.history.items():
@@ -98,7 +98,7 @@ def installed():
 
 
 def measure(arguments, crowd, say):
-    """Runs one session: its clients' highest usage, and the growth."""
+    """Runs one session and watches its clients' usage; prints growth."""
     with Session(arguments.upbeat) as session:
         watch = Watch(session)
         for program in crowd.programs:
@@ -116,9 +116,9 @@ def measure(arguments, crowd, say):
 
 
 def table(watches):
-    """A Markdown table: kinds, their limits, and the most that one client of each crowd used."""
+    """A Markdown table: kinds, their limits, and the highest usage of a client in each crowd."""
     bounds = {kind: bound for watch in watches.values() for kind, bound in watch.bounds.items()}
-    yield f"| what | one may have | {' | '.join(watches)} | most |"
+    yield f"| kind | limit | {' | '.join(watches)} | most |"
     yield f"|---|{'---:|' * (len(watches) + 2)}"
     for kind, bound in sorted(bounds.items(), key=lambda item: -part(watches, *item)):
         cells = " | ".join(str(watch.most[kind]) for watch in watches.values())
