@@ -278,13 +278,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_swapchain(VkDevice handle, const Vk
          * and limit the program's rate as FIFO does. */
         if (wanted.presentMode == VK_PRESENT_MODE_FIFO_KHR)
             wanted.presentMode = VK_PRESENT_MODE_MAILBOX_KHR;
-        /* One on screen, those that wait, and one that is drawn. */
+        /* The image on screen, the waiting images, and the image in work. */
         if (wanted.minImageCount < ahead + 2)
             wanted.minImageCount = ahead + 2;
     }
     struct device *device = device_of(handle);
     VkResult result = device->create_swapchain(handle, &wanted, allocator, made);
-    if (result != VK_SUCCESS && surface && surface->pacing) /* a driver that has no such mode, or not so many images */
+    if (result != VK_SUCCESS && surface && surface->pacing) /* the driver lacks the mode or the images */
         result = device->create_swapchain(handle, info, allocator, made);
     struct swapchain *swapchain = result == VK_SUCCESS ? calloc(1, sizeof *swapchain) : NULL;
     if (swapchain) {
