@@ -86,6 +86,9 @@ pub enum PixelError {
     /// The recording breaks off.
     #[error("the recording has no end: it was cut off")]
     CutOff,
+    /// The recording was made by a version that did not write the times of rows.
+    #[error("the recording does not say when its rows are lit: record it again")]
+    NoRowTimes,
 }
 
 /// Compares the recording of a session with the journal of the probe in it.
@@ -221,7 +224,7 @@ mod tests {
             until: time + Span::from_millis(10),
             frame: FrameId(sequence),
         };
-        RecordedImage { shown, dropped_before: 0, pixels }
+        RecordedImage { shown, rows: None, dropped_before: 0, pixels }
     }
 
     fn shows(sequence: u64, frame: u32, event: u32) -> RecordedImage {

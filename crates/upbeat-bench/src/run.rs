@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::pixels::PixelError;
 use upbeat_record::trace::line::LogLine;
-use upbeat_timing::record::FrameRecord;
+use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
 
 /// Why a bench gave no figures.
 #[derive(Debug, thiserror::Error)]
@@ -115,13 +115,23 @@ impl Drop for SessionFolder {
 /// # Errors
 /// If the file cannot be read.
 pub(super) fn output_records(log: PathBuf) -> Result<Vec<FrameRecord>, BenchError> {
+    let of_output = |line| if let LogLine::Output(explained) = line { Some(explained.record) } else { None };
+    Ok(log_lines(log)?.into_iter().filter_map(of_output).collect())
+}
+
+/// The clients' frames of a frame log, in the order of the log.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(super) fn client_records(log: PathBuf) -> Result<Vec<ClientFrameRecord>, BenchError> {
+    let of_client = |line| if let LogLine::Client(explained) = line { Some(explained.record) } else { None };
+    Ok(log_lines(log)?.into_iter().filter_map(of_client).collect())
+}
+
+fn log_lines(log: PathBuf) -> Result<Vec<LogLine>, BenchError> {
     let text = fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
     // Skip lines of other types and of later versions.
-    let records = text.lines().filter_map(|line| match serde_json::from_str(line) {
-        Ok(LogLine::Output(explained)) => Some(explained.record),
-        _ => None,
-    });
-    Ok(records.collect())
+    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
 /// A configured session that has not started.

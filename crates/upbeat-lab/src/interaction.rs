@@ -56,6 +56,9 @@ pub enum AppCost<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InteractionSetup<'a> {
     pub interval: Span,
+    /// The time in which all lines are scanned out. Presto's panel has no blanking: the interval. Zero leaves out the
+    /// beam: latencies are those of the topmost line.
+    pub active: Span,
     /// Mean time between input events.
     pub input_interval: Span,
     /// Recorded times of the input events since the first of them, in order; repeats after a mean distance. If empty,
@@ -80,6 +83,7 @@ impl<'a> InteractionSetup<'a> {
     pub const fn presto(app: AppCost<'a>, refreshes: usize, seed: u64) -> Self {
         InteractionSetup {
             interval: Span::from_nanos(16_666_667),
+            active: Span::from_nanos(16_666_667),
             input_interval: Span::from_nanos(8_391_000),
             recorded: &[],
             touch: Span::from_millis(28),
@@ -189,8 +193,7 @@ impl<'a> InteractionRun<'a> {
             costs: AppCosts::new(setup),
             estimator,
             late: LateFramePolicy::default(),
-            // Presto's panel has no blanking: it scans lines all the time.
-            beam: Beam { width: 1_440, height: LINES, direction: ScanDirection::Down, active: setup.interval },
+            beam: Beam { width: 1_440, height: LINES, direction: ScanDirection::Down, active: setup.active },
             queue: VecDeque::new(),
             free: START,
             gpu_free: START,

@@ -108,6 +108,7 @@ impl<'a> SimulatedInputDevice<'a> {
     pub fn setup(&self, load: &'a Load, refreshes: usize, seed: u64) -> InteractionSetup<'a> {
         InteractionSetup {
             interval: load.interval,
+            active: load.interval,
             input_interval: self.input_interval,
             recorded: self.recorded,
             touch: self.touch,

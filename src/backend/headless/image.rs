@@ -4,6 +4,7 @@
 use super::grid::RecordedRefresh;
 use crate::backend::overlay::{self, OverlayPixels, intersection};
 use crate::backend::{Beam, CursorPlane, PixelBuffer, PixelRect};
+use upbeat_record::recording::RowTimes;
 use upbeat_timing::time::Instant;
 
 /// Rows that were rewritten after the beam had passed them: this refresh shows their old pixels.
@@ -44,6 +45,12 @@ impl PanelImage<'_> {
     /// When the panel lights row `row` of this image for the first time.
     pub fn row_time(&self, row: i32) -> Instant {
         self.beam.line_start(self.refresh.time, row)
+    }
+
+    /// When the rows of `part` are lit.
+    pub fn row_times(&self, part: PixelRect) -> RowTimes {
+        let first = self.row_time(part.y);
+        RowTimes { first: first - self.refresh.time, active: self.row_time(part.y + part.height) - first }
     }
 
     /// Reads the part of `rect` that lies on the panel, rows from the top, and returns that part. `pixels` is

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::{InkRun, PixelQuantiles, ScanOutTiming, count};
+use super::figures::{InkRun, PixelQuantiles, RecordedScreen, count};
 use super::hand::SentReport;
 use super::hand_path::{HAND, HandDevice, HandPath};
 use super::marker;
-use super::recorded_images::{self, RecordedPart};
+use super::recorded_images::{self, RecordedPart, RecordedView};
 use super::sheet::{DrawnInkFrame, InkMethod, SheetReport};
+use super::simulated;
 use crate::load::ClientLoad;
 use crate::pixels::PixelError;
 use crate::run::{BenchError, SessionFolder};
@@ -196,14 +197,23 @@ impl InkOptions {
             Ok(config) => {
                 let recording = folder.path("film.rec");
                 let session = folder.session(&run.title(), &self.output.to_string(), config)?;
-                let mut session = session.with_option("--record-stream", &recording);
+                let log = folder.path("ink.jsonl");
+                let mut session = session.with_option("--record-stream", &recording).with_option("--frame-log", &log);
                 if let Some((first, columns)) = self.columns(run) {
                     let part = format!("{first},0,{columns}x{}", self.screen().size.1);
                     session = session.with_option("--record-only", part);
                 }
                 let report: SheetReport = session.run("sheet", self.arguments(run))?;
-                self.figures(run, report, &recording)
-                    .map_err(|source| BenchError::Pixels { run: run.title(), source })?
+                let sent = report.sent.clone();
+                let (figures, active) = self
+                    .figures(run, report, &recording)
+                    .map_err(|source| BenchError::Pixels { run: run.title(), source })?;
+                let refresh = (self.screen().interval, active);
+                let simulated = match run.input.is_generated() {
+                    true => simulated::simulate(run.mode, log, &sent, refresh)?,
+                    false => None,
+                };
+                InkRun { simulated, ..figures }
             }
         };
         Ok(InkRun {
@@ -215,11 +225,18 @@ impl InkOptions {
         })
     }
 
-    fn figures(&self, run: &InkRunSpec<'_>, report: SheetReport, recording: &Path) -> Result<InkRun, PixelError> {
+    /// The figures of a run, and the time in which its screen scans out all rows.
+    fn figures(
+        &self,
+        run: &InkRunSpec<'_>,
+        report: SheetReport,
+        recording: &Path,
+    ) -> Result<(InkRun, Span), PixelError> {
+        let active = |views: &[RecordedView]| views.first().map_or(Span::ZERO, |view| view.rows.active);
         let sight = RecordedPart { size: self.screen().size, left: self.columns(run).map_or(0, |(first, _)| first) };
         if run.mode.way() != InkMethod::Follower {
             let views = recorded_images::read(recording, sight, &report.frames)?;
-            return Ok(count(&report, &views, self.screen()));
+            return Ok((count(&report, &views, self.screen()), active(&views)));
         }
         // Each report counts as a frame, because the compositor moves the dot and the client draws none.
         let views = recorded_images::read_follower(recording, sight, &report.sent)?;
@@ -229,7 +246,7 @@ impl InkOptions {
         };
         let frames = report.sent.iter().enumerate().map(place).collect();
         let run = count(&SheetReport { frames, ..report }, &views, self.screen());
-        Ok(InkRun { dropped: 0.0, renders_per_shown: 0.0, ..run })
+        Ok((InkRun { dropped: 0.0, renders_per_shown: 0.0, ..run }, active(&views)))
     }
 
     /// The first recorded column and the number of columns, if only a part of the screen is recorded.
@@ -237,9 +254,9 @@ impl InkOptions {
         run.input.columns(self.screen().size.0, marker::SIZE.0)
     }
 
-    fn screen(&self) -> ScanOutTiming {
+    fn screen(&self) -> RecordedScreen {
         let size = (self.output.width.max(1) as usize, self.output.height.max(1) as usize);
-        ScanOutTiming { size, interval: Span::from_millihertz(self.output.refresh.fastest()) }
+        RecordedScreen { size, interval: Span::from_millihertz(self.output.refresh.fastest()) }
     }
 
     fn arguments(&self, run: &InkRunSpec<'_>) -> Vec<OsString> {
@@ -284,8 +301,8 @@ impl InkReport {
 /// A text table of the runs, one line each.
 pub fn table(runs: &[InkRun]) -> String {
     let mut text = String::from(
-        "event→row, age: p50/p99/max in ms, by thirds of the screen; row by row, from recorded pixels. A row is lit when as many \
-         lines as lie above it have been scanned, 24 of 25 being visible\n\
+        "event→row, age: p50/p99/max in ms, by thirds of the screen; row by row, from recorded pixels. The recording says \
+         when each row is lit\n\
          error, beyond: p50/p95/p99 in px; missed: % of refreshes; dropped: % of frames\n",
     );
     for run in runs {
@@ -298,10 +315,12 @@ pub fn table(runs: &[InkRun]) -> String {
         let more = run.p50_more_ms.filter(|more| *more != 0.0).map(|more| format!(" ({more:+.1})")).unwrap_or_default();
         let _ = writeln!(
             text,
-            "{title}: event→row {}{more}, age {}; missed {:.2}, dropped {:.2}, torn {}, backwards {}, unproven {}, error {}, beyond {}, \
+            "{title}: event→row {}{more}, direct {}, age {}{}; missed {:.2}, dropped {:.2}, torn {}, backwards {}, unproven {}, error {}, beyond {}, \
              {:.2} renders a frame, cpu {:.2} ms, client {:.2} ms, noise {:.2} ms, {} reports",
             format_quantiles(run.event_to_row_ms),
+            format_quantiles(run.direct_ms),
             format_quantiles(run.age_ms),
+            run.simulated.map(simulated::text).unwrap_or_default(),
             run.missed * 100.0,
             run.dropped * 100.0,
             run.torn,

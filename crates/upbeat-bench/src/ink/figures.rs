@@ -2,19 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::direct_method;
 use super::hand::SentReport;
 use super::marker;
 use super::recorded_images::RecordedView;
 use super::sheet::{DrawnInkFrame, SheetReport};
+use super::simulated::SimulatedInk;
 use crate::statistics::Quantiles;
 use upbeat_timing::time::{Instant, Span};
 
 /// Reports further apart than this belong to two strokes: the hand's position between them is unknown.
 const STROKE_GAP: Span = Span::from_millis(100);
-
-/// Visible lines as a share of all lines of a mode, as in common modes (720 of 750, 1080 of 1125) and on the virtual
-/// display.
-const LINES_SEEN: (i64, i64) = (24, 25);
 
 /// Median, percentiles and maximum, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +64,13 @@ pub struct InkRun {
     /// The same without the beam's time from the top to the row.
     #[serde(default)]
     pub event_to_line_0_ms: Option<Quantiles>,
+    /// Distance of the ink from the hand by the hand's speed, while the ink is lit: the direct method. Its median is
+    /// event→row's where the hand moves steadily.
+    #[serde(default)]
+    pub direct_ms: Option<Quantiles>,
+    /// The same run in the simulator, with the measured costs.
+    #[serde(default)]
+    pub simulated: Option<SimulatedInk>,
     /// Difference of the median to the first run with this input and cost.
     pub p50_more_ms: Option<f64>,
     /// Age of the newest report in an image, when its row is lit for the first time.
@@ -99,19 +104,18 @@ pub struct InkRun {
     pub sentinel_wake_p99_ms: Option<f64>,
 }
 
-/// Scan-out timing of the screen.
+/// The recorded screen. Its pictures themselves say when their rows are lit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ScanOutTiming {
+pub(super) struct RecordedScreen {
     pub size: (usize, usize),
+    /// The shortest refresh interval.
     pub interval: Span,
 }
 
-impl ScanOutTiming {
-    /// When the beam lights `row` in the refresh that begins at `present`.
-    fn light(&self, present: Instant, row: f64) -> Instant {
-        let row = row.clamp(0.0, self.size.1 as f64) as i64;
-        let active = self.interval.scale(LINES_SEEN.0, LINES_SEEN.1);
-        present + active.scale(row, self.size.1.max(1) as i64)
+impl RecordedScreen {
+    /// When the beam lights `row` in the first refresh of `view`.
+    pub(super) fn light(&self, view: &RecordedView, row: f64) -> Instant {
+        view.rows.light(view.at, row as i32, self.size.1 as i32)
     }
 
     /// The middle row of the marker for a hand at `at`.
@@ -127,15 +131,15 @@ impl ScanOutTiming {
 
 /// A recorded image together with the frame in it.
 #[derive(Clone, Copy, Debug)]
-struct IdentifiedFrame {
-    view: RecordedView,
-    drawn: DrawnInkFrame,
+pub(super) struct IdentifiedFrame {
+    pub view: RecordedView,
+    pub drawn: DrawnInkFrame,
     /// Light of the marker's row.
-    light: Instant,
+    pub light: Instant,
 }
 
 /// Computes the figures of a run.
-pub(super) fn count(report: &SheetReport, views: &[RecordedView], screen: ScanOutTiming) -> InkRun {
+pub(super) fn count(report: &SheetReport, views: &[RecordedView], screen: RecordedScreen) -> InkRun {
     let (Some(first), Some(last)) = (report.sent.first(), report.sent.last()) else { return InkRun::default() };
     let during: Vec<RecordedView> =
         views.iter().copied().filter(|view| view.until > first.at && view.at < last.at).collect();
@@ -164,6 +168,7 @@ pub(super) fn count(report: &SheetReport, views: &[RecordedView], screen: ScanOu
         events: all.0.len(),
         event_to_row_ms: Quantiles::of(all.0),
         event_to_line_0_ms: Quantiles::of(to_line_0),
+        direct_ms: Quantiles::of(direct_method::latencies(&report.sent, &seen)),
         age_ms: Quantiles::of(all.1),
         rows: ["top", "middle", "bottom"]
             .into_iter()
@@ -190,11 +195,11 @@ pub(super) fn count(report: &SheetReport, views: &[RecordedView], screen: ScanOu
     }
 }
 
-fn identify_frames(report: &SheetReport, views: &[RecordedView], screen: ScanOutTiming) -> Vec<IdentifiedFrame> {
+fn identify_frames(report: &SheetReport, views: &[RecordedView], screen: RecordedScreen) -> Vec<IdentifiedFrame> {
     let of = |view: &RecordedView| {
         let code = view.code?;
         let drawn = *report.frames.get(code.frame.checked_sub(1)? as usize)?;
-        let light = screen.light(view.at, screen.row((drawn.x, drawn.y)));
+        let light = screen.light(view, screen.row((drawn.x, drawn.y)));
         Some(IdentifiedFrame { view: *view, drawn, light })
     };
     views.iter().filter_map(of).collect()
@@ -213,7 +218,7 @@ fn refreshes(view: RecordedView, interval: Span) -> i64 {
 
 /// For each report: the third of the screen, the time to its light, and the beam's time from the top to its row. Left
 /// out: reports whose first image may be missing from the recording.
-fn latencies(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) -> Vec<(usize, Span, Span)> {
+fn latencies(sent: &[SentReport], seen: &[IdentifiedFrame], screen: RecordedScreen) -> Vec<(usize, Span, Span)> {
     let mut pictures = seen.iter().peekable();
     let mut latencies = Vec::new();
     for (index, report) in sent.iter().enumerate() {
@@ -229,7 +234,7 @@ fn latencies(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTimin
 }
 
 /// Third of the screen and age of the newest report, for each image with a new report.
-fn ages(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) -> Vec<(usize, Span)> {
+fn ages(sent: &[SentReport], seen: &[IdentifiedFrame], screen: RecordedScreen) -> Vec<(usize, Span)> {
     let mut known = 0;
     let mut ages = Vec::new();
     for picture in seen {
@@ -246,7 +251,7 @@ fn ages(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) ->
 }
 
 /// Distances of the dots from the hand at their first light, and how far they lie beyond the hand.
-fn errors(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) -> (Vec<f64>, Vec<f64>) {
+fn errors(sent: &[SentReport], seen: &[IdentifiedFrame], screen: RecordedScreen) -> (Vec<f64>, Vec<f64>) {
     let (mut errors, mut overshoots) = (Vec::new(), Vec::new());
     let mut before = 0;
     for picture in seen {
@@ -255,7 +260,7 @@ fn errors(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) 
             continue;
         }
         let Some(from) = sent.get(event as usize - 1) else { continue };
-        let Some(truth) = position(sent, screen.light(picture.view.at, y)) else { continue };
+        let Some(truth) = position(sent, screen.light(&picture.view, y)) else { continue };
         errors.push((x - truth.0).hypot(y - truth.1));
         let (ahead_x, ahead_y) = (x - from.x, y - from.y);
         let ahead = ahead_x.hypot(ahead_y);
@@ -266,7 +271,7 @@ fn errors(sent: &[SentReport], seen: &[IdentifiedFrame], screen: ScanOutTiming) 
 }
 
 /// The hand's position at `at`, between two reports of a stroke.
-fn position(sent: &[SentReport], at: Instant) -> Option<(f64, f64)> {
+pub(super) fn position(sent: &[SentReport], at: Instant) -> Option<(f64, f64)> {
     let next = sent.partition_point(|sent| sent.at < at);
     let (before, after) = (sent.get(next.checked_sub(1)?)?, sent.get(next)?);
     let length = after.at - before.at;
@@ -281,8 +286,9 @@ fn position(sent: &[SentReport], at: Instant) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::block_code::BlockCode;
+    use upbeat_record::recording::RowTimes;
 
-    const SCREEN: ScanOutTiming = ScanOutTiming { size: (400, 300), interval: Span::from_millis(10) };
+    const SCREEN: RecordedScreen = RecordedScreen { size: (400, 300), interval: Span::from_millis(10) };
 
     fn at(millis: i64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
@@ -300,7 +306,8 @@ mod tests {
             let x = 50.0 + event as f64 - 1.0 + ahead;
             frames.push(DrawnInkFrame { frame, event: event as u32, x, y: rows, predicted: ahead > 0.0 });
             let code = Some(BlockCode { frame, event: event as u32 });
-            views.push(RecordedView { at: at(present), until: at(present + 10), code, torn: false, missing: 0 });
+            let rows = RowTimes { first: Span::ZERO, active: Span::from_micros(9_600) };
+            views.push(RecordedView { at: at(present), until: at(present + 10), rows, code, torn: false, missing: 0 });
         }
         (SheetReport { sent, frames, ..SheetReport::default() }, views)
     }
@@ -320,6 +327,27 @@ mod tests {
             assert!((row.p50 - line_0.p50 - way).abs() < 0.1, "{row:?} and {line_0:?} for {way}");
             assert_eq!((run.missed, run.dropped, run.torn, run.renders_per_shown), (0.0, 0.0, 0, 1.0));
         }
+    }
+
+    #[test]
+    fn the_direct_method_agrees_with_the_reports_while_the_hand_moves_steadily() {
+        for y in [10.0, 130.0, 240.0] {
+            let (report, views) = report(y, 0.0);
+            let run = count(&report, &views, SCREEN);
+            let (direct, indirect) = (run.direct_ms.unwrap(), run.event_to_row_ms.unwrap());
+            assert!((direct.p50 - indirect.p50).abs() <= 1.0, "{direct:?} and {indirect:?}");
+            // Ink that is drawn 4 ms ahead of the newest report lies that much nearer.
+            let (report, views) = self::report(y, 4.0);
+            let ahead = count(&report, &views, SCREEN).direct_ms.unwrap();
+            assert!((direct.p50 - ahead.p50 - 4.0).abs() < 0.1, "{ahead:?}");
+        }
+    }
+
+    #[test]
+    fn a_hand_that_rests_has_no_latency_by_the_direct_method() {
+        let (mut report, views) = report(10.0, 0.0);
+        report.sent.iter_mut().for_each(|sent| sent.x = 50.0);
+        assert_eq!(count(&report, &views, SCREEN).direct_ms, None);
     }
 
     #[test]

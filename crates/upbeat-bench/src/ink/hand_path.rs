@@ -83,6 +83,11 @@ impl HandPath {
         }
     }
 
+    /// Whether the hand is generated.
+    pub(super) fn is_generated(&self) -> bool {
+        self.recording.is_none()
+    }
+
     fn reach(&self) -> (f64, f64) {
         if self.spec == COLUMN { COLUMN_REACH } else { REACH }
     }

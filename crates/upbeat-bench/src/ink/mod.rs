@@ -12,6 +12,7 @@
 //! | figure | meaning |
 //! |---|---|
 //! | event→row | from each report to the light of its row in the first image with it |
+//! | direct | distance of the ink from the hand by the hand's speed, while the ink is lit: a check of event→row |
 //! | age | age of the newest report in an image, when its row is lit for the first time |
 //! | event→line 0 | event→row as if the row were the topmost: compares whole images |
 //! | missed | refreshes that showed nothing new while the hand moved |
@@ -34,9 +35,12 @@
 //! | `marker` | dot and code, which identify a frame in a recording |
 //! | `recorded_images` | the images of a recording |
 //! | `figures` | figures from reports and images (pure) |
+//! | `direct_method` | latency by the hand's speed, without report numbers (pure) |
+//! | `simulated` | the same run in the simulator, from the measured costs |
 //! | `driver` | the runs, each in a session of its own |
 
 mod beam_timing;
+mod direct_method;
 mod dispatch;
 mod driver;
 mod figures;
@@ -47,6 +51,7 @@ mod hand_path;
 mod marker;
 mod recorded_images;
 mod sheet;
+mod simulated;
 mod targets;
 
 pub use driver::{InkMode, InkOptions, InkReport, table};

@@ -9,7 +9,7 @@ use super::marker::{self, code_position};
 use super::sheet::DrawnInkFrame;
 use crate::block_code::{BlockCode, DecodeError, PixelView};
 use crate::pixels::PixelError;
-use upbeat_record::recording::RecordedImage;
+use upbeat_record::recording::{RecordedImage, RowTimes};
 use upbeat_record::recording::stream::StreamReader;
 use upbeat_timing::time::Instant;
 
@@ -26,6 +26,8 @@ pub(super) struct RecordedView {
     pub at: Instant,
     /// Start of the next image's first refresh.
     pub until: Instant,
+    /// When its rows are lit.
+    pub rows: RowTimes,
     pub code: Option<BlockCode>,
     /// The marker is found but cannot be decoded: a mix of two frames.
     pub torn: bool,
@@ -83,15 +85,16 @@ pub(super) fn read_follower(
     let mut recording = StreamReader::new(BufReader::new(file))?;
     let (mut views, mut seen) = (Vec::new(), 0);
     while let Some(image) = recording.next_image()? {
-        views.push(identify_follower(image, sight, sent, &mut seen));
+        let rows = image.rows.ok_or(PixelError::NoRowTimes)?;
+        views.push(identify_follower(image, rows, (sight, sent), &mut seen));
     }
     recording.tally().map(|_| views).ok_or(PixelError::CutOff)
 }
 
 fn identify_follower(
     image: &RecordedImage,
-    sight: RecordedPart,
-    sent: &[SentReport],
+    rows: RowTimes,
+    (sight, sent): (RecordedPart, &[SentReport]),
     seen: &mut usize,
 ) -> RecordedView {
     let picture = view(image);
@@ -109,6 +112,7 @@ fn identify_follower(
     RecordedView {
         at: image.shown.first.time,
         until: image.shown.until,
+        rows,
         code: number.map(|number| BlockCode { frame: number, event: number }),
         torn: torn && found.is_none(),
         missing: image.dropped_before,
@@ -122,15 +126,16 @@ fn views(
 ) -> Result<Vec<RecordedView>, PixelError> {
     let (mut views, mut seen) = (Vec::new(), 0);
     while let Some(image) = recording.next_image()? {
-        views.push(identify_frame(image, sight, frames, &mut seen));
+        let rows = image.rows.ok_or(PixelError::NoRowTimes)?;
+        views.push(identify_frame(image, rows, (sight, frames), &mut seen));
     }
     recording.tally().map(|_| views).ok_or(PixelError::CutOff)
 }
 
 fn identify_frame(
     image: &RecordedImage,
-    sight: RecordedPart,
-    frames: &[DrawnInkFrame],
+    rows: RowTimes,
+    (sight, frames): (RecordedPart, &[DrawnInkFrame]),
     seen: &mut usize,
 ) -> RecordedView {
     let picture = view(image);
@@ -156,6 +161,7 @@ fn identify_frame(
     RecordedView {
         at: image.shown.first.time,
         until: image.shown.until,
+        rows,
         code: found.map(|(_, code)| code),
         torn: torn && found.is_none(),
         missing: image.dropped_before,

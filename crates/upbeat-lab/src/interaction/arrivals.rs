@@ -20,7 +20,7 @@ pub(super) struct InputArrival {
 pub(super) struct InputArrivals<'a> {
     random: Random,
     interval: Span,
-    refresh: Span,
+    active: Span,
     /// The events that a run still needs, and the number of the first of them.
     made: Vec<InputArrival>,
     first: usize,
@@ -38,7 +38,7 @@ impl<'a> InputArrivals<'a> {
         InputArrivals {
             random,
             interval: setup.input_interval,
-            refresh: setup.interval,
+            active: setup.active,
             made: Vec::new(),
             first: 0,
             grid: START + phase,
@@ -48,7 +48,7 @@ impl<'a> InputArrivals<'a> {
     }
 
     fn push(&mut self, at: Instant) {
-        let beam = self.refresh.scale(i64::from(line_at(at)), i64::from(LINES));
+        let beam = self.active.scale(i64::from(line_at(at)), i64::from(LINES));
         self.made.push(InputArrival { at, beam });
     }
 

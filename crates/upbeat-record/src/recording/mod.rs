@@ -6,7 +6,7 @@ pub mod stream;
 use std::io;
 
 use upbeat_timing::id::FrameId;
-use upbeat_timing::time::Instant;
+use upbeat_timing::time::{Instant, Span};
 
 use crate::pixels::PixelBuffer;
 
@@ -36,11 +36,37 @@ pub struct ScreenTime {
     pub frame: FrameId,
 }
 
+/// When the rows of a recorded picture are scanned out in a refresh: from the top down, at equal distances.
+///
+/// ```text
+///   start of the refresh ──── first ────┬ row 0
+///                                       │        active
+///                                       └ end of the last row
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowTimes {
+    /// From the start of the refresh to row 0 of the picture. Zero unless the upper rows of the screen were left out.
+    pub first: Span,
+    /// From row 0 to the end of the last row of the picture.
+    pub active: Span,
+}
+
+impl RowTimes {
+    /// When row `row` of a picture of `height` rows is lit in the refresh that starts at `refresh`. Rows above or below
+    /// the picture count as its first or as its end.
+    pub fn light(&self, refresh: Instant, row: i32, height: i32) -> Instant {
+        let height = height.max(1);
+        refresh + self.first + self.active.scale(i64::from(row.clamp(0, height)), i64::from(height))
+    }
+}
+
 /// One image of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedImage {
     /// The time for which it was on screen.
     pub shown: ScreenTime,
+    /// When its rows are scanned out; `None` if the recording does not say so.
+    pub rows: Option<RowTimes>,
     /// Number of images missing between this image and the image recorded before it.
     pub dropped_before: u64,
     /// The picture, including the cursor.

@@ -2,10 +2,11 @@
 //!
 //! `index.jsonl` has one line per image, in order. The last line has no `file` and contains the totals:
 //! ```json
-//! {"refresh":812,"present_ns":13533333333,"until_ns":13550000000,"frame":41,"file":"00000812.png","dropped_before":0}
+//! {"refresh":812,"present_ns":13533333333,"until_ns":13550000000,"frame":41,"file":"00000812.png","dropped_before":0,"first_row_ns":13533333333,"rows_ns":16000000}
 //! {"recorded":1,"dropped":0}
 //! ```
-//! Times are `CLOCK_MONOTONIC`; `refresh` is the first refresh that showed the image. A frame that looks like the frame
+//! Times are `CLOCK_MONOTONIC`; `refresh` is the first refresh that showed the image. Its first row was lit at `first_row_ns`,
+//! and all rows in the `rows_ns` after that, from the top down and at equal distances. A frame that looks like the frame
 //! before it has no file of its own: its line names the earlier file.
 
 use std::fs::{self, File};
@@ -37,6 +38,10 @@ struct IndexEntry<'a> {
     frame: u64,
     file: &'a str,
     dropped_before: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_row_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_ns: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -99,6 +104,8 @@ impl ImageSink for PngFolder {
             frame: shown.frame.0,
             file: &file,
             dropped_before: image.dropped_before,
+            first_row_ns: image.rows.map(|rows| (shown.first.time + rows.first).as_nanos()),
+            rows_ns: image.rows.map(|rows| rows.active.as_nanos()),
         })?;
         self.last = Some((file, pixels));
         Ok(())

@@ -8,7 +8,7 @@ use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::output::HeadlessOutput;
 use crate::backend::headless::panel_watch::{PanelWatch, WatchId};
 use crate::backend::{PixelBuffer, PixelRect};
-use upbeat_record::recording::{ImageSink, RecordedImage, RecordingTotals, ScreenTime};
+use upbeat_record::recording::{ImageSink, RecordedImage, RecordingTotals, RowTimes, ScreenTime};
 
 /// How many images may wait for the sink. Eight refreshes hide a slow disk. A longer queue costs memory (32 MB at
 /// 1080p) and would only hide a sink that is too slow for good.
@@ -116,8 +116,8 @@ struct ImageHandover {
     allocated: usize,
     /// Buffers that were taken but not used.
     spared: Vec<PixelBuffer>,
-    /// A copy of the image on screen, if it is known to stay.
-    kept: Option<PixelBuffer>,
+    /// A copy of the image on screen and the times of its rows, if it is known to stay.
+    kept: Option<(PixelBuffer, RowTimes)>,
     /// Images dropped since the last handover.
     dropped: u64,
     progress: Arc<Mutex<Progress>>,
@@ -125,16 +125,21 @@ struct ImageHandover {
 
 impl ImageHandover {
     /// Copies the image as it is now; `None` if no buffer is free.
-    fn copy(&mut self, image: &PanelImage<'_>) -> Option<PixelBuffer> {
+    fn copy(&mut self, image: &PanelImage<'_>) -> Option<(PixelBuffer, RowTimes)> {
         let mut pixels = self.spare_buffer()?;
-        match self.part {
+        let whole = PixelRect { x: 0, y: 0, width: image.width(), height: image.height() };
+        let part = match self.part {
             Some(part) => {
                 let read = image.read(part, &mut pixels.pixels);
                 (pixels.width, pixels.height) = (read.width, read.height);
+                read
             }
-            None => image.copy_into(&mut pixels),
-        }
-        Some(pixels)
+            None => {
+                image.copy_into(&mut pixels);
+                whole
+            }
+        };
+        Some((pixels, image.row_times(part)))
     }
 
     fn spare_buffer(&mut self) -> Option<PixelBuffer> {
@@ -158,8 +163,8 @@ impl PanelWatch for ImageHandover {
 
     fn image_changed(&mut self, _image: &PanelImage<'_>) {
         // The copy is outdated; reuse its memory.
-        if let Some(kept) = self.kept.take() {
-            self.spared.push(kept);
+        if let Some((pixels, _)) = self.kept.take() {
+            self.spared.push(pixels);
         }
     }
 
@@ -168,9 +173,10 @@ impl PanelWatch for ImageHandover {
     }
 
     fn image_done(&mut self, image: &PanelImage<'_>, shown: ScreenTime) {
-        let Some(pixels) = self.kept.take().or_else(|| self.copy(image)) else { return self.drop_image() };
+        let copy = self.kept.take().or_else(|| self.copy(image));
+        let Some((pixels, rows)) = copy else { return self.drop_image() };
         let dropped_before = std::mem::take(&mut self.dropped);
-        if self.images.send(RecordedImage { shown, dropped_before, pixels }).is_err() {
+        if self.images.send(RecordedImage { shown, rows: Some(rows), dropped_before, pixels }).is_err() {
             self.drop_image();
         }
     }

@@ -15,7 +15,7 @@ use crate::backend::headless::record::{ProbeLog, Recording, RecordingError};
 use crate::backend::headless::{HeadlessBackend, HeadlessOutput, OutputOptions};
 use crate::backend::{BufferStorage, Display, FrameId, PixelBuffer, PixelRect, PlanChange, VideoMode};
 use upbeat_record::recording::{
-    ImageSink, PngFolder, RecordedImage, RecordingTotals, StreamError, StreamFile, StreamReader,
+    ImageSink, PngFolder, RecordedImage, RecordingTotals, RowTimes, StreamError, StreamFile, StreamReader,
 };
 use upbeat_timing::time::{Instant, SimulatedClock, Span};
 
@@ -126,6 +126,32 @@ fn a_stream_holds_each_image_that_was_on_screen_and_when_across_a_change_of_mode
     assert_eq!(reader.tally(), Some(RecordingTotals { recorded: 3, dropped: 0 }));
 }
 
+#[test]
+fn a_recording_says_when_its_rows_are_lit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut studio = Studio::new();
+    let beam = studio.output.capabilities().scan.expect("a scan");
+    let mut recordings = Vec::new();
+    let part = PixelRect { x: 1, y: 1, width: 2, height: 2 };
+    for (index, part) in [None, Some(part)].into_iter().enumerate() {
+        let path = folder.path().join(index.to_string());
+        let sink = StreamFile::create(&path).expect("a sink");
+        recordings.push((path, part, Recording::start_of(&studio.output, part, sink).expect("a recorder")));
+    }
+    studio.show(1, colours(1));
+    studio.wait(12);
+    for (path, part, recording) in recordings {
+        recording.finish().expect("recorded");
+        let mut reader = StreamReader::new(BufReader::new(File::open(&path).expect("a file"))).expect("a stream");
+        let image = reader.next_image().expect("readable").expect("an image");
+        let (rows, start) = (image.rows.expect("times of rows"), image.shown.first.time);
+        let top = part.map_or(0, |part| part.y);
+        for row in 0..image.pixels.height {
+            assert_eq!(rows.light(start, row, image.pixels.height), beam.line_start(start, top + row), "{part:?} {row}");
+        }
+    }
+}
+
 /// A sink that blocks before each image until the test permits it, like a stuck disk.
 struct StuckSink {
     leave: Receiver<()>,
@@ -219,7 +245,8 @@ fn recorded(images: &[(u64, u64, u32)]) -> Vec<RecordedImage> {
         let (width, height) = if colour % 5 == 0 { (7, 2) } else { (3, 4) };
         let pixels = (0..(width * height) as u32).map(|n| if n % 3 == 0 { colour } else { n }).collect();
         let shown = ScreenTime { first, until, frame: FrameId(gap / 2) };
-        RecordedImage { shown, dropped_before: duration % 3, pixels: PixelBuffer { width, height, pixels } }
+        let rows = RowTimes { first: Span::from_nanos(gap as i64 % 7), active: Span::from_nanos(duration as i64) };
+        RecordedImage { shown, rows: Some(rows), dropped_before: duration % 3, pixels: PixelBuffer { width, height, pixels } }
     };
     images.iter().map(image).collect()
 }

@@ -9,6 +9,8 @@
 //! kind 1    size:    width:varint height:varint              the image becomes black, of this size
 //! kind 2    image:   refresh:varint present_ns:varint duration_ns:varint frame:varint dropped_before:varint op*
 //! kind 3    end:     recorded:varint dropped:varint          nothing follows
+//! kind 4    rows:    first_ns:varint active_ns:varint        of the images that follow: from the start of a refresh to row 0, and
+//!                                                            from row 0 to the end of the last row; rows follow at equal distances
 //! op      = (count << 2 | code):varint pixel*                in raster order over the whole image
 //!   code 0  skip:    `count` pixels are as in the image before
 //!   code 1  literal: `count` pixels follow
@@ -30,6 +32,7 @@ const VERSION: u8 = 1;
 const KIND_SIZE: u8 = 1;
 const KIND_IMAGE: u8 = 2;
 const KIND_END: u8 = 3;
+const KIND_ROWS: u8 = 4;
 
 fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {

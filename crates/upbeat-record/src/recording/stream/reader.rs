@@ -2,14 +2,18 @@
 
 use std::io::{self, Read};
 
-use super::{KIND_END, KIND_IMAGE, KIND_SIZE, MAGIC, VERSION, delta, take_varint};
+use super::{KIND_END, KIND_IMAGE, KIND_ROWS, KIND_SIZE, MAGIC, VERSION, delta, take_varint};
 use crate::pixels::PixelBuffer;
 use crate::recording::LARGEST_SIZE;
 use crate::recording::RecordedRefresh;
+use crate::recording::RowTimes;
 use crate::recording::ScreenTime;
 use crate::recording::{RecordedImage, RecordingTotals};
 use upbeat_timing::id::FrameId;
 use upbeat_timing::time::{Instant, Span};
+
+/// Longer refreshes are damage: no display scans out a picture for so long.
+const LONGEST_REFRESH: Span = Span::from_seconds(60);
 
 /// Why a recording cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +62,7 @@ impl<R: Read> StreamReader<R> {
         }
         let first = RecordedRefresh { time: Instant::ZERO, sequence: 0 };
         let shown = ScreenTime { first, until: Instant::ZERO, frame: FrameId(0) };
-        let current = RecordedImage { shown, dropped_before: 0, pixels: PixelBuffer::default() };
+        let current = RecordedImage { shown, rows: None, dropped_before: 0, pixels: PixelBuffer::default() };
         Ok(StreamReader { input, offset: 8, current, payload: Vec::new(), tally: None })
     }
 
@@ -76,6 +80,7 @@ impl<R: Read> StreamReader<R> {
                     return Ok(Some(&self.current));
                 }
                 KIND_END => self.apply_end().map_err(damaged)?,
+                KIND_ROWS => self.apply_rows().map_err(damaged)?,
                 _ => {}
             }
         }
@@ -124,6 +129,17 @@ impl<R: Read> StreamReader<R> {
         self.current.shown = ScreenTime { first, until, frame: FrameId(frame) };
         self.current.dropped_before = dropped_before;
         delta::decode(input, &mut self.current.pixels.pixels)
+    }
+
+    fn apply_rows(&mut self) -> Result<(), &'static str> {
+        let mut input = &self.payload[..];
+        let mut span = || i64::try_from(take_varint(&mut input)?).ok().map(Span::from_nanos);
+        let (first, active) = span().zip(span()).ok_or("the times of the rows are cut off or out of range")?;
+        if first.max(active) > LONGEST_REFRESH {
+            return Err("the times of the rows are out of range");
+        }
+        self.current.rows = Some(RowTimes { first, active });
+        Ok(())
     }
 
     fn apply_end(&mut self) -> Result<(), &'static str> {

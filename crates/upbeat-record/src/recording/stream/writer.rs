@@ -4,15 +4,17 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{KIND_END, KIND_IMAGE, KIND_SIZE, MAGIC, VERSION, delta, put_varint};
+use super::{KIND_END, KIND_IMAGE, KIND_ROWS, KIND_SIZE, MAGIC, VERSION, delta, put_varint};
 use crate::pixels::PixelBuffer;
-use crate::recording::{ImageSink, RecordedImage, RecordingTotals};
+use crate::recording::{ImageSink, RecordedImage, RecordingTotals, RowTimes};
 
 /// A recording that is being written. Each record is written in one piece.
 #[derive(Debug)]
 pub struct StreamFile<W = File> {
     out: W,
     last: PixelBuffer,
+    /// The row times that were written last.
+    rows: Option<RowTimes>,
     /// Kept to reuse its memory.
     payload: Vec<u8>,
 }
@@ -29,7 +31,7 @@ impl<W: Write> StreamFile<W> {
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         out.write_all(&[VERSION])?;
-        Ok(StreamFile { out, last: PixelBuffer::default(), payload: Vec::new() })
+        Ok(StreamFile { out, last: PixelBuffer::default(), rows: None, payload: Vec::new() })
     }
 
     fn record(&mut self, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
@@ -49,6 +51,12 @@ impl<W: Write + Send> ImageSink for StreamFile<W> {
             self.last = PixelBuffer::new(pixels.width, pixels.height);
             self.record(KIND_SIZE, |out| {
                 [pixels.width, pixels.height].into_iter().for_each(|side| put_varint(out, side as u64));
+            })?;
+        }
+        if let Some(rows) = image.rows.filter(|rows| self.rows != Some(*rows)) {
+            self.rows = Some(rows);
+            self.record(KIND_ROWS, |out| {
+                [rows.first, rows.active].into_iter().for_each(|span| put_varint(out, span.as_nanos().max(0) as u64));
             })?;
         }
         let last = std::mem::take(&mut self.last);
