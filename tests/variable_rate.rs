@@ -284,3 +284,31 @@ fn one_long_frame_does_not_make_the_panel_busy_for_short_frames() {
         assert!(waited <= WAITS, "{least} ms at least: {waited}");
     }
 }
+
+/// Empty commits reach no latch, so nothing but the last callback bounds the next.
+#[test]
+fn empty_commits_are_called_back_at_the_shortest_interval() {
+    let wishes = [PacingWish::Auto, PacingWish::Vsync, PacingWish::VsyncLate];
+    let cases = wishes.into_iter().flat_map(|wish| [(wish, false, false), (wish, true, false), (wish, true, true)]);
+    for (wish, draws_before, beside_another) in cases {
+        for pause in [0.05, 2.0, 9.0].map(ms) {
+            let mut panel = SimulatedPanel::new();
+            let asks = panel.add_callback_client(FrameCostSource::constant(pause), wish);
+            if beside_another {
+                panel.add_callback_client(phases(vec![(5.0, 1)]), PacingWish::Auto);
+            }
+            if draws_before {
+                panel.run_for(LEARNED);
+            }
+            panel.commit_nothing(asks);
+            panel.run_for(LEARNED / 10);
+            let begun = panel.callbacks(asks).len();
+            panel.run_for(LEARNED * 2);
+            let gaps = panel.callbacks(asks)[begun..].windows(2).map(|pair| pair[1] - pair[0]);
+            let (least, most) =
+                gaps.fold((Span::MAX, Span::ZERO), |(least, most), gap| (least.min(gap), most.max(gap)));
+            let case = format!("{wish:?}, {draws_before}, {beside_another}, {pause}");
+            assert!(least >= SHORTEST && most <= SHORTEST + pause, "{case}: {least} to {most} apart");
+        }
+    }
+}

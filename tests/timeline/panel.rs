@@ -72,6 +72,9 @@ struct CallbackClient {
     /// Time of the next commit, time of its callback, and the frame's cost.
     draws: Option<(Instant, Instant, Span)>,
     applied: Option<(Instant, Span)>,
+    /// Each answer is an empty commit that requests the next callback.
+    is_empty: bool,
+    called: Vec<Instant>,
     shown: Vec<PresentedCallbackFrame>,
 }
 
@@ -128,8 +131,21 @@ impl SimulatedPanel {
         let id = self.conductor.add_pacer(pacing, PacerMissBudgets::default());
         self.conductor.pacer_mut(id).unwrap().note_buffers(4);
         let draws = Some((self.now, self.now, Span::ZERO));
-        self.callers.push(CallbackClient { costs, id, draws, applied: None, shown: Vec::new() });
+        self.callers.push(CallbackClient {
+            costs,
+            id,
+            draws,
+            applied: None,
+            is_empty: false,
+            called: Vec::new(),
+            shown: Vec::new(),
+        });
         self.callers.len() - 1
+    }
+
+    /// From now on, a callback client answers each callback with an empty commit that requests the next.
+    pub fn commit_nothing(&mut self, caller: usize) {
+        self.callers[caller].is_empty = true;
     }
 
     /// Adds a content change every `apart`, for `until` from now.
@@ -152,6 +168,11 @@ impl SimulatedPanel {
 
     pub fn called(&self, caller: usize) -> &[PresentedCallbackFrame] {
         &self.callers[caller].shown
+    }
+
+    /// Times at which a callback client was called back.
+    pub fn callbacks(&self, caller: usize) -> &[Instant] {
+        &self.callers[caller].called
     }
 
     /// Times at which the panel showed a new frame.
@@ -236,8 +257,12 @@ impl SimulatedPanel {
         for index in 0..self.callers.len() {
             let caller = &mut self.callers[index];
             let Some((_, called_back, cost)) = caller.draws.take_if(|(at, ..)| *at <= now) else { continue };
-            caller.applied = Some((called_back, cost));
             let id = caller.id;
+            if caller.is_empty {
+                self.conductor.pacer_mut(id).unwrap().callback_due(now);
+                continue;
+            }
+            caller.applied = Some((called_back, cost));
             self.conductor.committed(id, now, None, false);
             self.conductor.output_mut().schedule_repaint(RepaintReason::Content);
         }
@@ -247,6 +272,7 @@ impl SimulatedPanel {
         self.conductor.called_back(pacer, self.now, None);
         let caller = self.callers.iter_mut().find(|caller| caller.id == pacer).unwrap();
         let cost = (caller.costs.0)();
+        caller.called.push(self.now);
         caller.draws = Some((self.now + cost, self.now, cost));
     }
 

@@ -108,6 +108,8 @@ pub struct Pacer {
     given_budget: Span,
     /// The refresh that the last callback was for.
     last_target: Option<RefreshIndex>,
+    /// When the last callback was planned to be sent.
+    last_start: Option<Instant>,
     attention: UserInteraction,
     /// When the client answered last.
     answered: Option<Instant>,
@@ -143,6 +145,7 @@ impl Pacer {
             planned: None,
             given_budget: Span::ZERO,
             last_target: None,
+            last_start: None,
             attention: UserInteraction::default(),
             answered: None,
             second_period: false,
@@ -283,8 +286,8 @@ impl Pacer {
             // Frames ahead get targets (`surface_targets`); a callback that such a client still asks for is just in time.
             Pacing::JustInTime | Pacing::Ahead => self.plan_just_in_time(now, output),
         };
-        self.planned = Some(planned);
-        Some(planned)
+        self.planned = Some(self.keep_distance(planned, output.vsync()));
+        self.planned
     }
 
     /// Moves the start of the planned callback, for packing.
@@ -312,6 +315,7 @@ impl Pacer {
         let planned = self.planned.take()?;
         self.due = None;
         self.last_target = Some(planned.target);
+        self.last_start = Some(planned.start);
         self.parts = UnfinishedParts::default();
         self.given_budget = self.budget(now).unwrap_or(Span::ZERO);
         let overlaps = self.is_drawing(now);

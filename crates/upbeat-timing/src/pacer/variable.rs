@@ -87,11 +87,20 @@ impl Pacer {
         range: (Span, Span),
     ) -> PlannedCallback {
         let target = self.reachable(now, output);
-        match self.least_cost(now, range) {
-            Some(surely) => {
-                PlannedCallback { target, start: (output.latch_at(target) - surely).max(now), packed: true }
-            }
-            None => PlannedCallback { target, start: (output.latch_at(target) - range.0).max(now), packed: false },
+        let surely = self.least_cost(now, range);
+        let start = output.latch_at(target) - surely.unwrap_or(range.0);
+        PlannedCallback { target, start: start.max(now), packed: surely.is_some() }
+    }
+
+    /// Delays `planned` so that a client is called back at most once per shortest interval. With a fixed rate each
+    /// callback is for a later refresh. Here a commit without content moves no refresh, so only the last callback
+    /// bounds the next.
+    pub(super) fn keep_distance(&self, planned: PlannedCallback, vsync: &VsyncModel) -> PlannedCallback {
+        let Some((last, (shortest, _))) = self.last_start.zip(vsync.range()) else { return planned };
+        if planned.start >= last + shortest {
+            return planned;
         }
+        // Packing would move the start back.
+        PlannedCallback { start: last + shortest, packed: false, ..planned }
     }
 }
