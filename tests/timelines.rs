@@ -180,6 +180,34 @@ fn second_slack_period_is_granted_after_a_second_but_not_for_first_frames() {
     assert_eq!(rig.slack_periods(client), 2);
 }
 
+/// A browser, for example: another process draws its page.
+#[test]
+fn client_that_waits_for_another_process_drops_no_more_frames_beside_other_clients_than_alone() {
+    for (millihertz, wait) in
+        [(60_000, 2.0), (60_000, 4.0), (60_000, 8.0), (60_000, 12.0), (144_000, 2.0), (144_000, 4.0)]
+    {
+        let waits = || TimelineClient::new("waits", FrameCostSource::constant(ms(wait))).using_cpu(ms(0.3));
+        let mut alone = Rig::new(millihertz);
+        let client = alone.add(waits());
+        alone.run_refreshes(600);
+        let allowed = alone.report(client).drops;
+        for (cost, others) in [1.0, 4.0, 8.0].into_iter().flat_map(|cost| [(cost, 1), (cost, 3)]) {
+            for is_focused in [false, true] {
+                let mut rig = Rig::new(millihertz);
+                let client = rig.add(if is_focused { waits().focused() } else { waits() });
+                for _ in 0..others {
+                    rig.add(TimelineClient::new("draws", FrameCostSource::constant(ms(cost))).using_cpu(ms(cost)));
+                }
+                rig.run_refreshes(600);
+                let report = rig.report(client);
+                // Where the others might have both processors, a single late frame shows that the wait is its own.
+                let allowed = allowed + u64::from(others > 1);
+                assert!(report.drops <= allowed, "{wait} ms beside {others} of {cost} ms: {report:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn vsync_pacing_is_the_baseline_that_it_claims_to_be() {
     let mut rig = Rig::new(60_000);

@@ -61,6 +61,9 @@ pub struct TimelineClient {
     pacing: PacingWish,
     focused: bool,
     held: bool,
+    /// CPU time of each frame, if known, and of all frames so far.
+    cpu: Option<Span>,
+    cpu_so_far: Span,
     id: Option<PacerId>,
     stopped: bool,
     /// Time of the next commit, and time of the callback that it answers.
@@ -88,6 +91,8 @@ impl TimelineClient {
             pacing: PacingWish::Auto,
             focused: false,
             held: false,
+            cpu: None,
+            cpu_so_far: Span::ZERO,
             id: None,
             stopped: false,
             commit_at: None,
@@ -106,6 +111,12 @@ impl TimelineClient {
 
     pub fn held(mut self) -> Self {
         self.held = true;
+        self
+    }
+
+    /// Each frame uses this CPU time at most. For the rest of its cost the client waits for another process.
+    pub fn using_cpu(mut self, cpu: Span) -> Self {
+        self.cpu = Some(cpu);
         self
     }
 
@@ -246,11 +257,12 @@ impl Rig {
         match action {
             ConductorAction::Latch { target, scheduled } => self.latch(target.id, scheduled),
             ConductorAction::Callback { pacer, target, .. } => {
-                self.conductor.called_back(pacer, self.now, None);
                 let index = self.clients.iter().position(|client| client.id == Some(pacer)).unwrap();
                 let client = &mut self.clients[index];
+                self.conductor.called_back(pacer, self.now, client.cpu.map(|_| client.cpu_so_far));
                 client.callbacks.push((target.id, self.now));
                 let cost = (client.costs.0)();
+                client.cpu_so_far += client.cpu.unwrap_or_default().min(cost);
                 client.commit_at = Some((self.now + cost, self.now));
                 let name = client.name;
                 self.tell(&format!("{name}: callback for {}", target.id.0));
@@ -264,7 +276,8 @@ impl Rig {
         let id = client.id.unwrap();
         client.frames += 1;
         let frame = SimulatedFrame { number: client.frames, called_back, wants_callback: !client.stopped };
-        let answer = self.conductor.committed(id, self.now, None, false);
+        let cpu = client.cpu.map(|_| client.cpu_so_far);
+        let answer = self.conductor.committed(id, self.now, cpu, false);
         let client = &mut self.clients[index];
         let name = client.name;
         let held = answer.and_then(|answer| answer.hold);

@@ -11,7 +11,7 @@ use super::pacer::{CallbackAnswer, CommittedContent, Pacer, PacerMissBudgets, Pl
 pub use super::pacers::PacerId;
 use super::pacers::Pacers;
 use super::pacing::PacingWish;
-use super::packing::{BatchStarts, BatchStretch, PackingUnit, pack};
+use super::packing::{BatchStarts, BatchStretch, PackingUnit, held_up, pack};
 use super::record::RepaintReason;
 use super::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
@@ -215,11 +215,14 @@ impl<T> Conductor<T> {
         self.plan_outdated = true;
         let since = self.pacer(id)?.drawing().map(|drawing| drawing.scheduled);
         let drew = |other: &Pacer, since| other.is_drawing(now) || other.answered_since(since);
-        let contended =
-            since.is_some_and(|since| self.pacers.awake().any(|(other, pacer)| other != id && drew(pacer, since)));
+        let others = since.into_iter().flat_map(|since| {
+            let others = self.pacers.awake().filter(move |(other, pacer)| *other != id && drew(pacer, since));
+            others.map(|(_, pacer)| pacer.typical_cpu())
+        });
+        let held_up = held_up(others, self.cores);
         let pacer = self.pacers.get_mut(id)?;
         let answer =
-            pacer.committed(CommittedContent { at: now, reaches, cpu, queued, contended, unfinished }, &self.output);
+            pacer.committed(CommittedContent { at: now, reaches, cpu, queued, held_up, unfinished }, &self.output);
         let background = !pacer.is_focused();
         if let (true, Some(answer)) = (background, answer) {
             let last = !self.pacers().any(|other| !other.is_focused() && other.is_drawing(now));

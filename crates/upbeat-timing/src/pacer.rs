@@ -27,7 +27,7 @@ mod unfinished;
 mod variable;
 
 pub use callback_time_proof::EarlyCallbackVerdict;
-use costs::LazyCosts;
+use costs::{LazyCosts, OwnWaits};
 pub use early_callbacks::EarlyCallbackRule;
 use early_callbacks::EarlyCallbacks;
 use guard::{AtRefreshReason, FrameCountGuard};
@@ -62,7 +62,7 @@ const SLACK_RETURN_DIVISOR: u32 = 2;
 const PAUSE_PERIODS: i64 = 12;
 /// So is a frame that takes longer than this many periods with an idle CPU: the client had nothing to draw.
 const IDLE_PERIODS: i64 = 3;
-/// Time added to the CPU time of a client when other clients drew meanwhile, as a fraction of an interval: waking up
+/// Least time added to the CPU time of a client that waited for other clients, as a fraction of an interval: waking up
 /// and sending a commit have a cost.
 const CONTENTION_ALLOWANCE: i64 = 64;
 /// A client that has not answered for this many intervals has nothing to draw…
@@ -81,8 +81,8 @@ struct AnswerCost {
     cpu: Option<Span>,
     /// The part of `wall` in which a GPU drew the frame, after the commit.
     gpu: Span,
-    /// Other clients were drawing meanwhile.
-    contended: bool,
+    /// The part of `wall` in which other clients may have had the processors.
+    held_up: Span,
     /// How far beyond the deadline the frame was finished.
     overshoot: Span,
 }
@@ -94,6 +94,7 @@ pub struct Pacer {
     budgets: PacerMissBudgets,
     wall: LazyCosts<COST_WINDOW>,
     cpu: LazyCosts<CPU_WINDOW>,
+    own_waits: OwnWaits,
     margin: Margin,
     classifier: ClientClassifier,
     cpu_at_commit: Option<Span>,
@@ -135,6 +136,7 @@ impl Pacer {
             budgets,
             wall: LazyCosts::default(),
             cpu: LazyCosts::default(),
+            own_waits: OwnWaits::default(),
             margin: Margin::new(CLIENT_FLOOR),
             classifier: ClientClassifier::default(),
             cpu_at_commit: None,
@@ -297,6 +299,11 @@ impl Pacer {
         }
     }
 
+    /// The CPU time of a usual frame; zero while it is unknown.
+    pub fn typical_cpu(&self) -> Span {
+        self.cpu.typical().unwrap_or(Span::ZERO)
+    }
+
     /// The packing input, if packing may move the client's start.
     pub fn unit(&self, now: Instant, vsync: &VsyncModel) -> Option<PackingUnit> {
         let wall = self.packed_budget(now, vsync)?;
@@ -336,7 +343,7 @@ impl Pacer {
 
     /// New content arrived that completes the answer.
     pub fn committed<T>(&mut self, content: CommittedContent, output: &OutputMachine<T>) -> Option<CallbackAnswer> {
-        let CommittedContent { at: now, reaches, cpu, queued, contended, unfinished } = content;
+        let CommittedContent { at: now, reaches, cpu, queued, held_up, unfinished } = content;
         let mut parts = std::mem::take(&mut self.parts);
         unfinished.into_iter().for_each(|update| parts.add(update));
         let Some(drawing) = self.drawing.take() else {
@@ -353,7 +360,7 @@ impl Pacer {
         if !pause && !drawing.overlaps {
             // A frame is late when it misses its deadline, not when it takes longer than estimated.
             let overshoot = now - self.deadline(drawing.target, output);
-            let cost = AnswerCost { wall, cpu: spent, gpu: Span::ZERO, contended, overshoot };
+            let cost = AnswerCost { wall, cpu: spent, gpu: Span::ZERO, held_up, overshoot };
             let frame = UnfinishedFrame { parts, drawing, committed: now, cost };
             if parts.are_done() {
                 self.learn_finished(frame, output);
@@ -379,13 +386,14 @@ impl Pacer {
 
     fn learn(&mut self, drawing: OpenCallback, cost: AnswerCost, vsync: &VsyncModel) {
         let interval = vsync.interval();
-        let AnswerCost { wall, cpu, gpu, contended, overshoot } = cost;
+        let AnswerCost { wall, cpu, gpu, held_up, overshoot } = cost;
         if self.wall.samples() >= FIRST_FRAMES && !drawing.is_second {
             self.margin.observe(overshoot, interval);
         }
-        // Waiting for other clients is no cost of this client: packing keeps them apart.
-        let alone = cpu.filter(|_| contended).map_or(wall, |cpu| cpu + gpu + interval / CONTENTION_ALLOWANCE).min(wall);
-        self.wall.observe(alone);
+        let least = cpu.map_or(wall, |cpu| cpu + gpu + interval / CONTENTION_ALLOWANCE).min(wall);
+        let alone = (wall - held_up).max(least);
+        let late = if drawing.is_second { Span::ZERO } else { overshoot };
+        self.wall.observe(self.own_waits.own_cost(wall, alone, late));
         self.cpu.observe(cpu.unwrap_or(wall).min(wall - gpu));
         self.classifier.observe(FrameEvidence {
             callback_offset: drawing.offset,

@@ -107,6 +107,13 @@ pub fn pack(units: impl Iterator<Item = PackingUnit>, cores: usize, ready_by: In
     BatchStarts { background: background_start, focused: focused_start }
 }
 
+/// The longest time that a client may have waited for one of `cores` processor cores while other clients, which take
+/// this CPU time each, were drawing: none while a core was left for it.
+pub(super) fn held_up(others: impl Iterator<Item = Span>, cores: usize) -> Span {
+    let (count, cpu) = others.fold((0, Span::ZERO), |(count, sum), cpu| (count + 1, sum + cpu));
+    if count < cores { Span::ZERO } else { cpu / cores.max(1) as i64 }
+}
+
 #[derive(Clone, Copy, Default)]
 struct BatchLoad {
     count: usize,

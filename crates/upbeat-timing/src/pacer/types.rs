@@ -120,8 +120,8 @@ pub struct CommittedContent {
     pub cpu: Option<Span>,
     /// The commit carries a fifo barrier or a time stamp.
     pub queued: bool,
-    /// Other clients were drawing meanwhile.
-    pub contended: bool,
+    /// The longest time that it may have waited for a processor because other clients were drawing.
+    pub held_up: Span,
     /// A GPU still draws the content; [`Pacer::finished`](super::Pacer::finished) reports when it is done.
     pub unfinished: Option<UpdateId>,
 }
