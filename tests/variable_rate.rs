@@ -10,7 +10,9 @@ use expect_test::expect;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use timeline::FrameCostSource;
-use timeline::panel::{LONGEST, OUT, PresentedBoundFrame, PresentedCallbackFrame, SHORTEST, SimulatedPanel};
+use timeline::panel::{
+    LONGEST, OUT, PresentedBoundFrame, PresentedCallbackFrame, PresentedCommit, SHORTEST, SimulatedPanel,
+};
 use upbeat_timing::pacing::PacingWish;
 use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::Span;
@@ -283,6 +285,52 @@ fn one_long_frame_does_not_make_the_panel_busy_for_short_frames() {
         let waited = waited_mostly(&called_back(FrameCostSource::uniform(ms(least), ms(20.4), seed), PacingWish::Auto));
         assert!(waited <= WAITS, "{least} ms at least: {waited}");
     }
+}
+
+/// How far 95 of 100 distances of lights are off those of commits, at most, and the longest distance of two lights.
+fn off_rhythm(shown: &[PresentedCommit]) -> (Span, Span) {
+    let gaps = shown.windows(2).map(|pair| (pair[1].light - pair[0].light, pair[1].committed - pair[0].committed));
+    let mut off: Vec<Span> = gaps.clone().map(|(lights, commits)| (lights - commits).abs()).collect();
+    off.sort();
+    (off[(off.len() - 1) * 95 / 100], gaps.map(|(lights, _)| lights).max().expect("frames"))
+}
+
+/// Beside a client that commits on its own clock, the cursor and repetitions leave room for its next frame, and a surface
+/// that commits a little later is shown in the same frame.
+#[test]
+fn surfaces_with_their_own_clock_keep_their_rhythm_beside_the_cursor() {
+    for rate in [24, 30, 45, 60, 90, 100, 144] {
+        for (behind, mouse) in [(None, false), (None, true), (Some(ms(1.0)), false), (Some(ms(1.0)), true)] {
+            let period = Span::from_millihertz(rate * 1_000);
+            let mut panel = SimulatedPanel::new();
+            let surface = panel.add_clocked_client(period, behind);
+            if mouse {
+                panel.needs(RepaintReason::Cursor, ms(8.0), LEARNED * 3);
+            }
+            panel.run_for(LEARNED);
+            let begun = panel.clocked(surface).len();
+            panel.run_for(LEARNED * 2);
+            let case = format!("{rate} a second, a part {behind:?} later, a mouse that moves: {mouse}");
+            let shown = panel.clocked(surface);
+            assert!(shown.len() - begun + 3 > 2 * rate as usize, "{case}: {} frames", shown.len() - begun);
+            let (off, longest) = off_rhythm(&shown[begun..]);
+            assert!(off <= OFF && longest <= period + OFF, "{case}: {off} off its rhythm, {longest} apart");
+        }
+    }
+}
+
+/// The mouse goes on after the client has stopped.
+#[test]
+fn cursor_waits_for_no_client_that_has_stopped() {
+    let mut panel = SimulatedPanel::new();
+    let surface = panel.add_clocked_client(ms(16.7), None);
+    panel.needs(RepaintReason::Cursor, ms(8.0), LEARNED * 2);
+    panel.run_for(LEARNED);
+    panel.stop_clocked(surface);
+    panel.run_for(ms(50.0));
+    let begun = panel.lights().len();
+    panel.run_for(LEARNED / 2);
+    assert!(panel.lights().len() - begun > 57, "{} lights", panel.lights().len() - begun);
 }
 
 /// Empty commits reach no latch, so nothing but the last callback bounds the next.

@@ -34,7 +34,7 @@ use crate::backend::Display;
 use crate::backend::fence::Fence;
 use crate::render::{Canvas, Renderer};
 use crate::revision::Revision;
-use crate::scene::{Layer, Scene};
+use crate::scene::{CursorView, Layer, Scene};
 use crate::shell::effects::WindowEffects;
 pub use crate::shell::geometry;
 use crate::shell::{Shell, ShellSeat, hit};
@@ -505,9 +505,11 @@ pub fn schedule_window_repaint(state: &mut State) {
 pub fn cursor_changed(state: &mut State) {
     frame::submit_ahead::move_cursors(state);
     let position = state.pointer_position();
+    let is_hidden = matches!(state.cursor_view(1.0), CursorView::Hidden);
     for output in &mut state.outputs.list {
         // An output that showed the cursor must repaint, too, to remove it.
-        if output.drawn_scene.cursor.is_some() || geometry(&output.output).to_f64().contains(position) {
+        let shows = !is_hidden && geometry(&output.output).to_f64().contains(position);
+        if shows || output.drawn_scene.cursor.is_some() {
             output.schedule_repaint(RepaintReason::Cursor);
         }
     }

@@ -16,6 +16,9 @@ pub(super) fn surface_changed(state: &mut State, surface: &WlSurface) {
     if !is_cursor {
         state.outputs.list.iter_mut().for_each(|output| output.scene_cache.changed(surface));
     }
+    if !is_cursor {
+        pacing::note_content(state, surface);
+    }
     let Some(entry) = state.surfaces.get(surface) else { return };
     let (paced_by, waits) = (entry.output(), entry.is_waiting());
     match paced_by.filter(|id| state.outputs.by_id(*id).is_some()) {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use upbeat_timing::conductor::{Conductor, ConductorAction, PacerId};
-use upbeat_timing::id::FrameId;
+use upbeat_timing::id::{FrameId, SurfaceId};
 use upbeat_timing::output::{ComposeCostKind, OutputMachine};
 use upbeat_timing::pacer::PacerMissBudgets;
 use upbeat_timing::pacing::{Pacing, PacingWish};
@@ -78,8 +78,27 @@ struct CallbackClient {
     shown: Vec<PresentedCallbackFrame>,
 }
 
+/// A surface of a client that commits on its own clock, without callbacks.
+struct ClockedSurface {
+    id: SurfaceId,
+    client: PacerId,
+    period: Span,
+    next: Instant,
+    /// The commit that no latch took yet.
+    applied: Option<Instant>,
+    shown: Vec<PresentedCommit>,
+}
+
+/// A presented commit of a surface that commits on its own clock.
+#[derive(Clone, Copy, Debug)]
+pub struct PresentedCommit {
+    pub committed: Instant,
+    pub light: Instant,
+}
+
 #[derive(Default)]
 struct PanelFrame {
+    clocked: Vec<(usize, Instant)>,
     bound: Vec<(usize, IssuedTarget, Instant)>,
     called: Vec<(usize, Instant, Span)>,
     repeats: bool,
@@ -94,6 +113,7 @@ pub struct SimulatedPanel {
     flight: Option<(Instant, FrameId, PanelFrame)>,
     drawers: Vec<AheadClient>,
     callers: Vec<CallbackClient>,
+    clocked: Vec<ClockedSurface>,
     changes: VecDeque<(Instant, RepaintReason)>,
     story: String,
 }
@@ -110,6 +130,7 @@ impl SimulatedPanel {
             flight: None,
             drawers: Vec::new(),
             callers: Vec::new(),
+            clocked: Vec::new(),
             changes: VecDeque::new(),
             story: String::new(),
         }
@@ -141,6 +162,29 @@ impl SimulatedPanel {
             shown: Vec::new(),
         });
         self.callers.len() - 1
+    }
+
+    /// Adds a client with a surface that commits every `period`; and another, if any, as much later as `behind` says.
+    /// Returns the index of the first.
+    pub fn add_clocked_client(&mut self, period: Span, behind: Option<Span>) -> usize {
+        let client = self.conductor.add_pacer(PacingWish::Auto, PacerMissBudgets::default());
+        let first = self.clocked.len();
+        for late in std::iter::once(Span::ZERO).chain(behind) {
+            let id = SurfaceId(100 + self.clocked.len() as u32);
+            let next = self.now + period + late;
+            self.clocked.push(ClockedSurface { id, client, period, next, applied: None, shown: Vec::new() });
+        }
+        first
+    }
+
+    /// A surface on its own clock commits nothing from now on.
+    pub fn stop_clocked(&mut self, surface: usize) {
+        self.clocked[surface].next = Instant::MAX;
+    }
+
+    /// The presented commits of a surface that commits on its own clock.
+    pub fn clocked(&self, surface: usize) -> &[PresentedCommit] {
+        &self.clocked[surface].shown
     }
 
     /// From now on, a callback client answers each callback with an empty commit that requests the next.
@@ -208,8 +252,10 @@ impl SimulatedPanel {
             let wake = self.conductor.next_wake(self.now);
             let drawn = self.drawers.iter().filter_map(|drawer| drawer.drawing.map(|(_, done)| done));
             let committed = self.callers.iter().filter_map(|caller| caller.draws.map(|(at, ..)| at));
+            let clocked = self.clocked.iter().map(|surface| surface.next);
             let light = self.flight.as_ref().map(|(light, ..)| *light);
-            let others = drawn.chain(committed).chain(light).chain(self.changes.front().map(|(at, _)| *at));
+            let others =
+                drawn.chain(committed).chain(clocked).chain(light).chain(self.changes.front().map(|(at, _)| *at));
             self.now = others.chain(wake).fold(end, Instant::min).max(self.now);
         }
     }
@@ -264,6 +310,14 @@ impl SimulatedPanel {
             }
             caller.applied = Some((called_back, cost));
             self.conductor.committed(id, now, None, false);
+            self.conductor.note_content(id, SurfaceId(index as u32), now);
+            self.conductor.output_mut().schedule_repaint(RepaintReason::Content);
+        }
+        for surface in self.clocked.iter_mut().filter(|surface| surface.next <= now) {
+            surface.next += surface.period;
+            surface.applied = Some(now);
+            self.conductor.committed(surface.client, now, None, false);
+            self.conductor.note_content(surface.client, surface.id, now);
             self.conductor.output_mut().schedule_repaint(RepaintReason::Content);
         }
     }
@@ -300,7 +354,9 @@ impl SimulatedPanel {
                 self.conductor.pacer_mut(caller.id).unwrap().callback_due(self.now);
             }
         }
-        taken.repeats = taken.bound.is_empty() && taken.called.is_empty();
+        let clocked = self.clocked.iter_mut().enumerate();
+        taken.clocked = clocked.filter_map(|(place, surface)| Some((place, surface.applied.take()?))).collect();
+        taken.repeats = taken.bound.is_empty() && taken.called.is_empty() && taken.clocked.is_empty();
         self.now += COMPOSE;
         self.rearm(index);
         let machine = self.conductor.output_mut();
@@ -334,6 +390,10 @@ impl SimulatedPanel {
         for (place, called_back, cost) in taken.called {
             what.push_str(" called back");
             self.callers[place].shown.push(PresentedCallbackFrame { called_back, cost, light });
+        }
+        for (place, committed) in taken.clocked {
+            write!(what, " surface {place}").unwrap();
+            self.clocked[place].shown.push(PresentedCommit { committed, light });
         }
         if taken.repeats {
             what.push_str(" the same again, or what else changed");

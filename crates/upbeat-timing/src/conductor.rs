@@ -5,7 +5,7 @@
 //! late shows in the figures instead of moving the plan.
 
 use super::frames::FrameOperation;
-use super::id::UpdateId;
+use super::id::{SurfaceId, UpdateId};
 use super::output::{AheadLimits, OutputMachine};
 use super::pacer::{CallbackAnswer, CommittedContent, Pacer, PacerMissBudgets, PlannedCallback};
 pub use super::pacers::PacerId;
@@ -205,6 +205,11 @@ impl<T> Conductor<T> {
         self.note_commit(id, then, reaches, (None, false, None))
     }
 
+    /// New content of `surface` was applied, and needs a frame. On a panel with variable refresh its rhythm is learned.
+    pub fn note_content(&mut self, client: PacerId, surface: SurfaceId, now: Instant) {
+        self.output_mut().note_content(client, surface, now);
+    }
+
     fn note_commit(
         &mut self,
         id: PacerId,
@@ -341,9 +346,13 @@ impl<T> Conductor<T> {
         self.pacers.put_idle_to_sleep(now);
         self.pack(now);
         // A client whose frame the GPU still draws counts too: the frame may be finished at any moment.
-        let draws = |pacer: &Pacer| pacer.is_drawing(now) || pacer.unfinished(now).next().is_some();
-        let drawn_for = self.pacers().any(|pacer| draws(pacer) || pacer.planned().is_some());
-        self.output.set_client_draws(drawn_for);
+        let unfinished = |pacer: &Pacer| pacer.is_drawing(now) || pacer.unfinished(now).next().is_some();
+        let draws = |pacer: &Pacer| unfinished(pacer) || pacer.planned().is_some();
+        let drawn_for = self.pacers.awake().filter(|(_, pacer)| draws(pacer));
+        let (is_drawn_for, without_rhythm) = drawn_for.fold((false, false), |(_, without_rhythm), (id, _)| {
+            (true, without_rhythm || !self.output.has_rhythm(id, now))
+        });
+        self.output.set_client_draws(is_drawn_for, without_rhythm);
         self.plan_latch(now);
     }
 

@@ -13,6 +13,7 @@
 mod ahead;
 mod budget;
 mod compose_cost;
+mod content_rhythm;
 mod driver_margin;
 mod early_latch;
 mod in_place;
@@ -31,6 +32,7 @@ use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
 pub use ahead::{AheadLimits, FinishedFrame};
 use compose_cost::ComposeCost;
+use content_rhythm::ContentRhythms;
 use driver_margin::DriverMargin;
 use in_place::InPlaceTiming;
 use panel_schedule::PanelSchedule;
@@ -86,6 +88,8 @@ pub struct OutputMachine<T = ()> {
     powered: bool,
     /// The reason to show a frame as soon as possible.
     repaint_reason: Option<RepaintReason>,
+    /// Nothing but the cursor needs that frame.
+    needs_only_cursor: bool,
     /// The next frame needs composing, not only moved planes.
     composes: bool,
     /// The next frame is for a scrolled view.
@@ -98,8 +102,12 @@ pub struct OutputMachine<T = ()> {
     promised: Option<RefreshIndex>,
     /// The times that waiting frames are bound to, where the rate is variable.
     panel_schedule: PanelSchedule,
+    /// When surfaces are expected to commit, where the rate is variable.
+    content_rhythms: ContentRhythms,
     /// A client draws for this output, or is about to.
     client_draws: bool,
+    /// A client without a rhythm draws, or is about to: its frame may come at any moment.
+    unsteady_client_draws: bool,
     /// The last refresh whose latch passed unused, and how late the caller woke for it.
     unused_latch: Option<(RefreshIndex, Span)>,
     frames: FrameQueue<T>,
@@ -137,13 +145,16 @@ impl<T> OutputMachine<T> {
             policy: LatchPolicy::default(),
             powered: true,
             repaint_reason: None,
+            needs_only_cursor: false,
             composes: false,
             scrolls: false,
             scrolled_planes: false,
             due: None,
             promised: None,
             panel_schedule: PanelSchedule::default(),
+            content_rhythms: ContentRhythms::default(),
             client_draws: false,
+            unsteady_client_draws: false,
             unused_latch: None,
             frames,
             refresh_numbers: RefreshNumbers { spent: last, shown: RefreshIndex(0), empty: None },
@@ -244,6 +255,8 @@ impl<T> OutputMachine<T> {
 
     /// A visible change happened, for this reason. It makes frames ahead outdated, unless it is our own animation.
     pub fn schedule_repaint(&mut self, need: RepaintReason) {
+        let is_cursor = need == RepaintReason::Cursor;
+        self.needs_only_cursor = is_cursor && (self.repaint_reason.is_none() || self.needs_only_cursor);
         if self.repaint_reason.is_none_or(|known| known == RepaintReason::Animation) {
             self.repaint_reason = Some(need);
         }
@@ -266,13 +279,13 @@ impl<T> OutputMachine<T> {
     /// The need was consumed by another frame but remains, for this reason. Frames ahead stay valid.
     pub const fn keep_repaint_scheduled(&mut self, need: RepaintReason) {
         self.repaint_reason = Some(need);
-        self.composes = true;
+        (self.composes, self.needs_only_cursor) = (true, false);
     }
 
     /// A latched frame was not shown: the next refresh tries again.
     pub fn retry_repaint(&mut self) {
         self.repaint_reason.get_or_insert(RepaintReason::Content);
-        self.composes = true;
+        (self.composes, self.needs_only_cursor) = (true, false);
     }
 
     /// A frame is needed at `index`, not before.
@@ -354,16 +367,19 @@ impl<T> OutputMachine<T> {
             return Some((index, now));
         }
         let timed = self.next_timed_latch(now);
-        timed.or_else(|| Some((index, self.planned_latch(index).max(now))))
+        timed.or_else(|| Some((index, self.planned_latch(index).max(self.content_complete_at(now)))))
     }
 
     /// Starts choosing content for `index`; returns the reason. Call [`choose`](Self::choose) or
     /// [`latched_nothing`](Self::latched_nothing) next.
     pub fn latch(&mut self, index: RefreshIndex) -> RepaintReason {
+        let only_cursor = self.repaint_reason.is_some() && self.needs_only_cursor && self.due.is_none();
         if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;
         }
-        let usual = if self.panel_schedule.latch(index) { RepaintReason::Output } else { RepaintReason::Content };
+        self.content_rhythms.latch();
+        let usual =
+            if self.panel_schedule.latch(index, only_cursor) { RepaintReason::Output } else { RepaintReason::Content };
         self.composes = false;
         let need = self.repaint_reason.take().unwrap_or(usual);
         self.scrolls = need == RepaintReason::Scroll;

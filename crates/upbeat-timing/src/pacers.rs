@@ -13,7 +13,7 @@ const CAPACITY: usize = 64;
 const RECENT: Span = Span::from_seconds(1);
 
 /// Identifies a pacer of one output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacerId(u32);
 
 /// The pacers of one output.

@@ -129,6 +129,18 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: CommitInfo) -> Op
     Some(CommitHandling { hold, runs_ahead })
 }
 
+/// New content of `surface` was applied. If it is visible, the output learns when it comes.
+pub(in crate::output) fn note_content(state: &mut State, surface: &WlSurface) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
+    if outputs.is_visible(entry)
+        && let Some((output, pacer)) = outputs.pacing_of(entry, client)
+    {
+        output.conductor.note_content(pacer, entry.id(), now);
+    }
+}
+
 /// A device has finished drawing commit `number` of `surface`.
 pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number: u64, finished: BufferFinished) {
     let State { surfaces, outputs, .. } = state;

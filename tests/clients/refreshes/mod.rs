@@ -12,6 +12,7 @@ mod slow_frames;
 mod spanning_outputs;
 mod variable;
 mod vrr_cadence;
+mod vrr_rhythm;
 
 use upbeat::input::{self, InputEvent};
 use upbeat::shell::animation::AnimationStyles;

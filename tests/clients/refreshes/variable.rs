@@ -97,28 +97,42 @@ fn stamped_updates_are_latched_when_they_are_due_and_not_before() {
     assert!(turns <= 10 * UPDATES, "{turns} turns for {UPDATES} updates");
 }
 
-/// A client that requests callbacks without drawing gets them at the panel's shortest interval.
+/// A client that requests callbacks without drawing gets them at the panel's shortest interval, whether it asks for
+/// presentation feedback, which needs a latch, or not.
 #[test]
 fn callbacks_without_content_come_at_the_shortest_interval() {
-    let mut world = variable();
-    let (client, window) = world.open_filled("asks", SIZE, RED);
-    world.run_until_idle();
-    world.client(client).data.content_events.clear();
-    let ask = |world: &mut TestWorld| {
-        world.client(client).request_feedback(&window.surface, 3);
-        window.surface.commit();
-    };
-    ask(&mut world);
-    let mut called = vec![world.now()];
-    world.run_for(Span::from_seconds(1), &mut |world| {
-        if std::mem::take(&mut world.client(client).data.content_events).contains(&ContentEvent::Callback(3)) {
-            called.push(world.now());
-            ask(world);
-        }
-        None
-    });
-    let longest = called.windows(2).map(|pair| pair[1] - pair[0]).max().expect("it is called back");
-    assert!(longest <= SHORTEST * 2 && called.len() > 70, "{} callbacks, {longest} apart at most", called.len());
+    for (has_feedback, pause) in [(true, 0), (false, 0), (false, 2)] {
+        let pause = Span::from_millis(pause);
+        let mut world = variable();
+        let (client, window) = world.open_filled("asks", SIZE, RED);
+        world.run_until_idle();
+        world.client(client).data.content_events.clear();
+        let ask = |world: &mut TestWorld| {
+            let client = world.client(client);
+            match has_feedback {
+                true => client.request_feedback(&window.surface, 3),
+                false => drop(window.surface.frame(&client.handle(), 3)),
+            }
+            window.surface.commit();
+        };
+        ask(&mut world);
+        let (mut called, mut asks_at) = (vec![world.now()], None);
+        world.run_for(Span::from_seconds(1), &mut |world| {
+            let now = world.now();
+            if std::mem::take(&mut world.client(client).data.content_events).contains(&ContentEvent::Callback(3)) {
+                called.push(now);
+                asks_at = Some(now + pause);
+            }
+            if asks_at.take_if(|at| *at <= now).is_some() {
+                ask(world);
+            }
+            asks_at
+        });
+        let gaps = || called[1..].windows(2).map(|pair| pair[1] - pair[0]);
+        let (shortest, longest) = (gaps().min().expect("callbacks"), gaps().max().expect("callbacks"));
+        assert!(longest <= SHORTEST * 2 && called.len() > 70, "{} callbacks, {longest} apart at most", called.len());
+        assert!(shortest >= SHORTEST - Span::from_micros(50), "{shortest} between two callbacks");
+    }
 }
 
 /// A pseudorandom number from 0 to 1.

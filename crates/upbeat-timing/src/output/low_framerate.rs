@@ -37,6 +37,18 @@ pub(super) fn repetition_before(next: Instant, light: Instant, (shortest, longes
     ((2..=MOST_TIMES).contains(&times) && rest / times >= shortest).then(|| light + rest / times)
 }
 
+/// The first moment from `from` on at which a picture may be shown so that the panel is free again for the content at
+/// `next`: nothing is shown between, or the picture is repeated evenly. `None` if there is no such moment. Content too
+/// far away for even repetitions does not matter.
+pub(super) fn gap_before(next: Instant, from: Instant, (shortest, longest): (Span, Span)) -> Option<Instant> {
+    let (rest, undisturbed) = (next - from, longest_sure_wait((shortest, longest)));
+    if rest > undisturbed * MOST_TIMES {
+        return Some(from);
+    }
+    let times = (1..=MOST_TIMES).rev().find(|times| rest >= shortest * *times)?;
+    Some(next - rest.min(undisturbed * times))
+}
+
 /// The next distance may lie outside the remembered distances by this fraction of their difference (1/4).
 const UNSEEN_PARTS: i64 = 4;
 /// Remembered distances between pictures: enough for a client with varying costs.

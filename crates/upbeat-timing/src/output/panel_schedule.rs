@@ -16,8 +16,9 @@
 //! Source: D-VSync 5.3 (frames drawn for a rate are consumed before the panel changes to another rate).
 
 use super::low_framerate::{self, LowFramerateCompensation};
-use super::{OutputMachine, QueuedFrame};
-use crate::record::RepaintReason;
+use super::{OutputMachine, QueuedFrame, content_rhythm};
+use crate::id::SurfaceId;
+use crate::pacers::PacerId;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 use crate::vsync::RefreshMode;
@@ -33,6 +34,10 @@ pub(super) struct PanelSchedule {
     shows_again: bool,
     /// The refresh in which the last picture is shown again.
     repeating: Option<RefreshIndex>,
+    /// The refresh that shows nothing new but the cursor.
+    moving_cursor: Option<RefreshIndex>,
+    /// The cursor was shown alone since the last picture, so that the repetition planned with the picture does not count.
+    has_moved_cursor: bool,
     /// The next refresh is not before this moment, because a refresh was spent.
     pub not_before: Instant,
 }
@@ -44,9 +49,11 @@ impl PanelSchedule {
     }
 
     /// Starts the latch for `index`. Returns whether it shows the last picture again, unless there is another need.
-    pub fn latch(&mut self, index: RefreshIndex) -> bool {
+    /// `only_cursor`: nothing but the cursor needs it.
+    pub fn latch(&mut self, index: RefreshIndex, only_cursor: bool) -> bool {
         // An update that still waits will be bound again.
-        self.bound = None;
+        let bound = self.bound.take();
+        self.moving_cursor = (only_cursor && bound.is_none()).then_some(index);
         self.repeating = std::mem::take(&mut self.shows_again).then_some(index);
         self.rhythm.cancel_repetition();
         self.repeating.is_some()
@@ -63,9 +70,9 @@ impl<T> OutputMachine<T> {
     /// Like [`expect`](Self::expect), for a latch at `now`. If only bound updates wait, the refresh is for the
     /// first of them, or shows the previous picture again.
     pub fn expect_latch(&mut self, now: Instant) {
-        let again = self.next_repetition(now).filter(|_| !self.is_needed_at_once());
+        let again = self.next_repetition(now).filter(|_| !self.is_needed_at_once(now));
         self.panel_schedule.shows_again = again.is_some();
-        let bound = self.next_known_moment().filter(|_| !self.is_needed_at_once());
+        let bound = self.next_known_moment(now).filter(|_| !self.is_needed_at_once(now));
         self.expect_from(now, again.or(bound).unwrap_or(Instant::ZERO));
     }
 
@@ -91,36 +98,79 @@ impl<T> OutputMachine<T> {
     /// A picture is on screen since `present`. `flight`: the target and the submission of our frame, if it is ours.
     pub(super) fn note_light(&mut self, present: Instant, flight: Option<(RefreshIndex, Instant)>) {
         let Some(range) = self.vsync.range() else { return };
-        let PanelSchedule { rhythm, repeating, .. } = &mut self.panel_schedule;
-        match repeating.take().filter(|repeating| flight.is_some_and(|(target, _)| target == *repeating)) {
-            Some(_) => rhythm.note_repetition(present),
-            None => rhythm.note_picture(present, flight.map_or(present, |(_, submitted)| submitted), range),
+        let PanelSchedule { rhythm, repeating, moving_cursor, has_moved_cursor, .. } = &mut self.panel_schedule;
+        let is_of = |index: Option<RefreshIndex>| index.is_some() && flight.map(|(target, _)| target) == index;
+        if is_of(repeating.take()) {
+            rhythm.note_repetition(present);
+        } else if is_of(moving_cursor.take()) {
+            *has_moved_cursor = true;
+        } else {
+            *has_moved_cursor = false;
+            rhythm.note_picture(present, flight.map_or(present, |(_, submitted)| submitted), range);
         }
     }
 
+    /// New content of a surface was applied. Has no effect with a fixed rate.
+    pub fn note_content(&mut self, client: PacerId, surface: SurfaceId, now: Instant) {
+        if self.vsync.range().is_some() {
+            self.content_rhythms.commit(client, surface, now);
+        }
+    }
+
+    /// Whether content of the client is expected at a known moment, because its surfaces commit in a rhythm.
+    pub(crate) fn has_rhythm(&self, client: PacerId, now: Instant) -> bool {
+        let range = self.vsync.range();
+        range.is_some_and(|(shortest, _)| self.content_rhythms.has(client, now, content_rhythm::slack(shortest)))
+    }
+
+    /// When the next content is expected to be on screen; `None` if no surface has a rhythm.
+    fn next_content(&self, now: Instant) -> Option<Instant> {
+        let (shortest, _) = self.vsync.range()?;
+        let committed = self.content_rhythms.next(now, content_rhythm::slack(shortest))?;
+        Some(committed.max(now) + self.compose_typical() + self.submit_lead())
+    }
+
+    /// The earliest latch of content that was committed: `now`, or when another surface of the same client is expected
+    /// to have committed its part of the same frame.
+    pub(super) fn content_complete_at(&self, now: Instant) -> Instant {
+        let range = self.vsync.range();
+        range.and_then(|(shortest, _)| self.content_rhythms.complete_at(now, shortest)).unwrap_or(now).max(now)
+    }
+
     /// Whether a frame is needed that is neither bound to a moment nor waits for a client's frame.
-    pub(super) fn is_needed_at_once(&self) -> bool {
-        self.repaint_reason.is_some_and(|need| need != RepaintReason::Cursor || !self.holds_cursor())
+    pub(super) fn is_needed_at_once(&self, now: Instant) -> bool {
+        (self.repaint_reason.is_some() && !(self.needs_only_cursor && self.holds_cursor(now)))
             || self.due.is_some_and(|due| due.at == Instant::ZERO)
     }
 
-    /// Sets whether a client draws, or is about to. Shown alone, the cursor would leave the panel busy when the
-    /// client's frame arrives, so it waits for that frame.
-    pub fn set_client_draws(&mut self, drawn_for: bool) {
-        self.client_draws = drawn_for;
+    /// Sets whether a client draws, or is about to, and whether one of these has no rhythm, so that its frame may come
+    /// at any moment. Shown alone, the cursor would leave the panel busy when the client's frame arrives, so it waits
+    /// for that frame.
+    pub fn set_client_draws(&mut self, draws: bool, without_rhythm: bool) {
+        (self.client_draws, self.unsteady_client_draws) = (draws, without_rhythm);
     }
 
-    /// The latest moment for a cursor that waits for a client's frame: before the panel would repeat its picture.
-    pub(super) fn cursor_deadline(&self) -> Option<Instant> {
-        let range =
-            self.vsync.range().filter(|_| self.holds_cursor() && self.repaint_reason == Some(RepaintReason::Cursor))?;
-        Some(self.vsync.last() + low_framerate::longest_sure_wait(range))
+    /// When a moved cursor is shown without a client's frame; `None` if it need not wait.
+    ///
+    /// It waits for a frame that a client draws, until before the panel would repeat its picture. Beside content with a
+    /// rhythm it is shown where that leaves the panel free for the next content, now or after another repetition.
+    pub(super) fn cursor_deadline(&self, now: Instant) -> Option<Instant> {
+        let range @ (shortest, _) = self.vsync.range()?;
+        let before_repeating = self.vsync.last() + low_framerate::longest_sure_wait(range);
+        let Some(content) = self.next_content(now) else { return self.client_draws.then_some(before_repeating) };
+        let soonest = (now + self.compose_typical() + self.submit_lead()).max(self.vsync.last() + shortest);
+        let from = if self.unsteady_client_draws { soonest.max(before_repeating) } else { soonest };
+        let slack = content_rhythm::slack(shortest);
+        let at = low_framerate::gap_before(content, from, (shortest + slack, range.1)).unwrap_or(content + slack);
+        (at > soonest).then_some(at)
     }
 
     /// The moment of the next latch if no frame is needed before a known moment; `None` with a fixed rate.
-    pub(super) fn next_known_moment(&self) -> Option<Instant> {
+    pub(super) fn next_known_moment(&self, now: Instant) -> Option<Instant> {
         self.vsync.range()?;
-        self.panel_schedule.bound.into_iter().chain(self.cursor_deadline()).min()
+        let is_cursor = self.repaint_reason.is_some() && self.needs_only_cursor;
+        let cursor = self.cursor_deadline(now).filter(|_| is_cursor);
+        self.panel_schedule.bound.into_iter().chain(cursor).min()
     }
 
     /// When a picture is shown that could be shown at `time`: then, if the panel is free again for the next bound
@@ -140,10 +190,13 @@ impl<T> OutputMachine<T> {
     }
 
     /// When the last picture is shown again unless another frame comes: half-way to the next bound frame, if the
-    /// panel cannot wait for that.
+    /// panel cannot wait for that. After the cursor was shown alone: half-way to the next content of a known rhythm.
     pub(super) fn next_repetition(&self, now: Instant) -> Option<Instant> {
         let range @ (shortest, longest) = self.vsync.range()?;
-        let Some(bound) = self.panel_schedule.bound else { return self.panel_schedule.rhythm.next_repetition() };
+        let PanelSchedule { bound, rhythm, has_moved_cursor, .. } = &self.panel_schedule;
+        let Some(bound) = bound.or_else(|| self.next_content(now).filter(|_| *has_moved_cursor)) else {
+            return rhythm.next_repetition();
+        };
         // Without a new picture the panel has refreshed by itself, and is busy with that for its shortest interval.
         let light = self.last_self_refresh(now, range);
         let soonest = now + self.submit_lead() + self.compose_typical();
@@ -161,11 +214,11 @@ impl<T> OutputMachine<T> {
     /// picture. It uses the typical cost of composing: a frame composed earlier is shown earlier, and with variable
     /// refresh a later frame misses no deadline.
     pub(super) fn next_timed_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        if self.is_needed_at_once() {
+        if self.is_needed_at_once(now) {
             return None;
         }
-        let at =
-            self.next_repetition(now).or(self.next_known_moment())? - (self.submit_lead() + self.compose_typical());
+        let at = self.next_repetition(now).into_iter().chain(self.next_known_moment(now)).min()?
+            - (self.submit_lead() + self.compose_typical());
         Some((self.next_index(now), at.max(now)))
     }
 }

@@ -1,5 +1,5 @@
 //! Every decision of an output that depends on whether its rate is fixed or variable, one function each. State that
-//! only a variable rate needs is in `cadence`.
+//! only a variable rate needs is in `panel_schedule`.
 //!
 //! ```text
 //!                      fixed                                     variable
@@ -7,8 +7,8 @@
 //!                      not before the published deadline         there is no deadline to miss
 //!   next_index         the first that can be reached in time     the next: it waits for a late frame
 //!   submitted frame    for a refresh that shows nothing yet      for its target
-//!   cursor alone       shortly before the deadline,              with the frame that a client draws
-//!                      unless a client draws
+//!   cursor alone       shortly before the deadline,              with the frame that a client draws or is expected
+//!                      unless a client draws                     to commit, unless there is room before it
 //!   frames held        as many as the display takes              one
 //!   in place           ahead of the beam                         not: the next scan-out begins with a frame
 //! ```
@@ -66,12 +66,12 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// Whether a moving cursor waits for the frame that a client draws.
-    pub(super) fn holds_cursor(&self) -> bool {
+    /// Whether a moving cursor waits for another frame.
+    pub(super) fn holds_cursor(&self, now: Instant) -> bool {
         match self.vsync.rate() {
             RefreshMode::Fixed => false,
             // Shown alone, it would leave the panel busy when the client's frame arrives.
-            RefreshMode::Variable(_) => self.client_draws,
+            RefreshMode::Variable(_) => self.cursor_deadline(now).is_some(),
         }
     }
 

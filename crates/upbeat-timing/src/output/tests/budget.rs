@@ -50,9 +50,9 @@ fn the_cursor_alone_is_latched_with_newer_input_than_what_is_composed() {
 fn it_is_as_early_as_ever_while_somebody_draws_or_an_update_is_due() {
     let (mut machine, now) = practised();
     machine.schedule_repaint(RepaintReason::Cursor);
-    machine.set_client_draws(true);
+    machine.set_client_draws(true, true);
     assert!(head_start(&machine, now) > COMPOSE);
-    machine.set_client_draws(false);
+    machine.set_client_draws(false, false);
     machine.schedule_repaint_at(machine.next_index(now));
     assert!(head_start(&machine, now) > COMPOSE);
 }
