@@ -177,10 +177,14 @@ const LONGEST_COST: Span = Span::from_micros(20_800);
 /// How far light may deviate from the rhythm of commits.
 const OFF: Span = Span::from_micros(500);
 
-/// The frames of a client that draws on callbacks, after its costs were learned.
-fn called_back(costs: FrameCostSource, pacing: PacingWish) -> Vec<PresentedCallbackFrame> {
+/// The frames of a client that draws on callbacks, after its costs were learned. `is_held`: the user holds a button down
+/// on it, so that its latency counts, not the number of its frames.
+fn called_back(costs: FrameCostSource, is_held: bool) -> Vec<PresentedCallbackFrame> {
     let mut panel = SimulatedPanel::new();
-    let caller = panel.add_callback_client(costs, pacing);
+    let caller = panel.add_callback_client(costs, PacingWish::Auto);
+    if is_held {
+        panel.hold(caller);
+    }
     panel.run_for(LEARNED * 3);
     let begun = panel.called(caller).len();
     panel.run_for(LEARNED * 5);
@@ -215,7 +219,7 @@ fn just_in_time_client_is_late_by_its_own_cost_only() {
 #[test]
 fn a_steady_client_keeps_the_rate_of_the_panel_or_its_own() {
     for cost in [0.5, 2.0, 5.0, 6.5, 8.0, 12.0, 18.0, 20.0] {
-        let frames = called_back(phases(vec![(cost, 1)]), PacingWish::Auto);
+        let frames = called_back(phases(vec![(cost, 1)]), false);
         let seconds = (frames[frames.len() - 1].light - frames[0].light).as_seconds_f64();
         let rate = (frames.len() - 1) as f64 / seconds;
         let could = 1.0 / (ms(cost) + ms(0.3)).max(SHORTEST).as_seconds_f64();
@@ -246,7 +250,7 @@ fn cursor_motion_is_shown_without_breaking_the_cadence() {
 
 #[test]
 fn at_45_frames_a_second_lights_keep_the_rhythm_of_commits() {
-    let frames = called_back(phases(vec![(21.9, 1)]), PacingWish::Auto);
+    let frames = called_back(phases(vec![(21.9, 1)]), false);
     for pair in frames.windows(2) {
         let off = (pair[1].light - pair[0].light) - (pair[1].committed() - pair[0].committed());
         assert!(off.abs() <= OFF, "{off}: {pair:?}");
@@ -256,22 +260,44 @@ fn at_45_frames_a_second_lights_keep_the_rhythm_of_commits() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Holds for any frame costs that fit the panel's longest interval.
+    /// Holds during interaction, for any frame costs that fit the panel's longest interval.
     #[test]
     fn client_on_callbacks_waits_for_its_own_frames_only(
         least in 0.2f64..19.0,
         spread in 0.0f64..12.5,
         seed in any::<u64>(),
-        just_in_time in any::<bool>(),
     ) {
         // Costs near the longest interval must leave room for a repetition before the first frame may come.
         let most = (least + spread).min(if least > 16.0 { 20.8 } else { 20.4 });
-        let pacing = if just_in_time { PacingWish::JustInTime } else { PacingWish::Auto };
-        let frames = called_back(FrameCostSource::uniform(ms(least), ms(most), seed), pacing);
+        let frames = called_back(FrameCostSource::uniform(ms(least), ms(most), seed), true);
         prop_assert!(frames.len() > 150, "{} frames", frames.len());
         let waited = waited_mostly(&frames);
         prop_assert!(waited <= WAITS, "{waited}");
         prop_assert!(frames.windows(2).all(|pair| pair[1].light - pair[0].light >= SHORTEST));
+    }
+}
+
+/// The frames that a client with these costs makes in twenty seconds, after one second, and their median latency.
+fn frames_and_latency((median, often): (f64, f64), seed: u64, wish: PacingWish) -> (usize, Span) {
+    let mut panel = SimulatedPanel::new();
+    let caller = panel.add_callback_client(FrameCostSource::lognormal(median, often, seed), wish);
+    panel.run_for(LEARNED);
+    let begun = panel.called(caller).len();
+    panel.run_for(LEARNED * 20);
+    let frames = &panel.called(caller)[begun..];
+    let mut latencies: Vec<Span> = frames.iter().map(|frame| frame.light - frame.called_back).collect();
+    latencies.sort();
+    (frames.len(), latencies[latencies.len() / 2])
+}
+
+/// Its latency is not larger either.
+#[test]
+fn client_with_varying_costs_makes_as_many_frames_as_with_callbacks_at_the_refresh() {
+    for costs in [(11.0, 15.0), (6.0, 20.0), (8.0, 12.0), (4.0, 9.0), (2.0, 3.0), (2.0, 2.1), (1.0, 12.0)] {
+        let (frames, latency) = frames_and_latency(costs, 7, PacingWish::Auto);
+        let (at_refresh, earlier) = frames_and_latency(costs, 7, PacingWish::Vsync);
+        assert!(frames * 100 >= at_refresh * 99, "{costs:?} ms: {frames} frames, {at_refresh} at the refresh");
+        assert!(latency <= earlier + ms(0.01), "{costs:?} ms: {latency} to light, {earlier} at the refresh");
     }
 }
 
@@ -282,7 +308,7 @@ fn one_long_frame_does_not_make_the_panel_busy_for_short_frames() {
     for (least, seed) in
         [(13.738_795_106_152_87, 8_750_302_592_110_589_951), (12.775_773_214_095_468, 3_902_752_773_408_018_680)]
     {
-        let waited = waited_mostly(&called_back(FrameCostSource::uniform(ms(least), ms(20.4), seed), PacingWish::Auto));
+        let waited = waited_mostly(&called_back(FrameCostSource::uniform(ms(least), ms(20.4), seed), true));
         assert!(waited <= WAITS, "{least} ms at least: {waited}");
     }
 }

@@ -45,12 +45,17 @@ impl FrameCostSource {
     }
 
     /// Lognormal, median 6 ms, 95th percentile 20 ms.
-    pub fn heavy(mut seed: u64) -> Self {
-        let sigma = (20.0f64 / 6.0).ln() / 1.645;
+    pub fn heavy(seed: u64) -> Self {
+        Self::lognormal(6.0, 20.0, seed)
+    }
+
+    /// Lognormal with this median and 95th percentile (milliseconds).
+    pub fn lognormal(median: f64, often: f64, mut seed: u64) -> Self {
+        let sigma = (often / median).ln() / 1.645;
         FrameCostSource(Box::new(move || {
             let (u, v) = (random(&mut seed), random(&mut seed));
             let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
-            Span::from_millis_f64(6.0 * (sigma * normal).exp())
+            Span::from_millis_f64(median * (sigma * normal).exp())
         }))
     }
 }

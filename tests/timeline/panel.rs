@@ -164,6 +164,12 @@ impl SimulatedPanel {
         self.callers.len() - 1
     }
 
+    /// The user holds a button down on a callback client.
+    pub fn hold(&mut self, caller: usize) {
+        let id = self.callers[caller].id;
+        self.conductor.pacer_mut(id).unwrap().set_held(true, self.now);
+    }
+
     /// Adds a client with a surface that commits every `period`; and another, if any, as much later as `behind` says.
     /// Returns the index of the first.
     pub fn add_clocked_client(&mut self, period: Span, behind: Option<Span>) -> usize {

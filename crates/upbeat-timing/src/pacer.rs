@@ -95,6 +95,8 @@ pub struct Pacer {
     wall: LazyCosts<COST_WINDOW>,
     cpu: LazyCosts<CPU_WINDOW>,
     own_waits: OwnWaits,
+    /// The cost that callbacks are sent for on a panel with variable refresh.
+    panel_cost: Option<Span>,
     margin: Margin,
     classifier: ClientClassifier,
     cpu_at_commit: Option<Span>,
@@ -137,6 +139,7 @@ impl Pacer {
             wall: LazyCosts::default(),
             cpu: LazyCosts::default(),
             own_waits: OwnWaits::default(),
+            panel_cost: None,
             margin: Margin::new(CLIENT_FLOOR),
             classifier: ClientClassifier::default(),
             cpu_at_commit: None,

@@ -36,6 +36,11 @@ pub(in crate::output) fn send_callbacks(
     pacing.partial = None;
     let cpu = pacing.clock.and_then(|clock| clock.read());
     let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::has_second_period);
+    let reason = output.conductor.pacer(pacer).map(|pacer| pacer.effective().1);
+    if let Some(reason) = reason.filter(|reason| reason.is_for_more_frames() && !pacing.has_logged_reason) {
+        pacing.has_logged_reason = true;
+        tracing::info!(%client, "callbacks come sooner: {}", reason.words());
+    }
     output.conductor.called_back(pacer, now, cpu);
     let drawing = output.conductor.pacer(pacer).and_then(Pacer::drawing);
     let is_second = drawing.is_some_and(|drawing| drawing.is_second);

@@ -27,6 +27,8 @@ pub struct ClientPacing {
     /// Set while only some of the client's surfaces have answered their callback: when the last of them committed,
     /// and the next refresh at that time.
     pub(in crate::output) partial: Option<(Instant, RefreshIndex)>,
+    /// The log says already why its callbacks come sooner than is best for its latency.
+    pub(in crate::output) has_logged_reason: bool,
 }
 
 impl Outputs {
@@ -44,7 +46,9 @@ impl Outputs {
         }
         self.rules.mark_client_stale(client.id);
         let pacer = output.conductor.add_pacer(PacingWish::default(), PacerMissBudgets::default());
-        output.clients.insert(client.id, ClientPacing { pacer, clock: client.clock, partial: None });
+        output
+            .clients
+            .insert(client.id, ClientPacing { pacer, clock: client.clock, partial: None, has_logged_reason: false });
         output.focused_clients.is_stale = true;
         Some((output, pacer))
     }

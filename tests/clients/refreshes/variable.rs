@@ -141,12 +141,12 @@ fn random(number: u32) -> f64 {
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / f64::from(1 << 24)
 }
 
-/// Frames need not wait for the panel, however much their costs differ, within the panel's range.
+/// During interaction frames need not wait for the panel, however much their costs differ, within the panel's range.
 #[test]
 fn client_with_variable_refresh_waits_only_for_its_own_frame_cost() {
     for (least, most) in [(2.0, 2.0), (1.0, 9.0), (4.0, 14.0), (8.0, 20.0), (17.0, 20.5)] {
         let cost = |number| Span::from_millis_f64(least + (most - least) * random(number));
-        let records = vrr_cadence::frame_records(cost);
+        let records = vrr_cadence::frame_records(cost, true);
         let own = |record: &ClientFrameRecord| Some(record.committed? - record.callback_sent?);
         let waited = |record: &ClientFrameRecord| Some(record.callback_to_light()? - own(record)?);
         let mut waits: Vec<Span> = records.iter().filter_map(waited).collect();

@@ -6,6 +6,7 @@ use upbeat::render::Renderer;
 use upbeat_timing::record::ClientFrameRecord;
 
 use super::*;
+use crate::fixture::BUTTON_LEFT;
 
 const SHORTEST: Span = Span::from_millihertz(144_000);
 const LONGEST: Span = Span::from_millihertz(48_000);
@@ -13,12 +14,18 @@ const CALLBACK: u32 = 3;
 const LEARNED: Span = Span::from_seconds(3);
 const WATCHED: Span = Span::from_seconds(1);
 
-/// Records of a client whose frame `number` takes `cost(number)`, for the time of the measurement.
-pub(super) fn frame_records(cost: impl Fn(u32) -> Span) -> Vec<ClientFrameRecord> {
+/// Records of a client whose frame `number` takes `cost(number)`, for the time of the measurement. `is_held`: the user
+/// holds a button down on its window.
+pub(super) fn frame_records(cost: impl Fn(u32) -> Span, is_held: bool) -> Vec<ClientFrameRecord> {
     let options = OutputOptions { variable_refresh: Some((SHORTEST, LONGEST)), ..OutputOptions::default() };
     let mut world = TestWorld::simulated_on(&[(144_000, options)], Renderer::pixman().unwrap());
     let (client, window) = world.open_filled("rhythm", SIZE, RED);
     world.run_until_idle();
+    if is_held {
+        let (x, y) = middle(0);
+        world.point(x, y);
+        world.button(BUTTON_LEFT, true);
+    }
     let (mut number, mut drawn_at) = (1, Some(world.now()));
     let mut act = |world: &mut TestWorld| {
         let now = world.now();
@@ -50,7 +57,7 @@ const OFF_BY: Span = Span::from_micros(500);
 /// Checks that frames which take `cost` are on screen as soon as they are drawn, at the intervals of their commits.
 #[track_caller]
 fn assert_own_rhythm(cost: Span) {
-    let records = frame_records(|_| cost);
+    let records = frame_records(|_| cost, false);
     let usual = (WATCHED.as_nanos() / (cost + TO_LIGHT).max(SHORTEST).as_nanos()) as usize;
     assert!(records.len() + 1 >= usual, "{cost}: {} frames", records.len());
     let longest = records.iter().filter_map(ClientFrameRecord::callback_to_light).max().expect("frames");

@@ -37,6 +37,27 @@ impl<const N: usize> WindowQuantile<N> {
         self.sorted[..self.len].last().copied()
     }
 
+    /// By how much a remembered cost exceeds `limit` on average; costs below it count as zero.
+    pub fn mean_excess(&self, limit: Span) -> Span {
+        let from = self.sorted[..self.len].partition_point(|cost| *cost <= limit);
+        let sum = self.sorted[from..self.len].iter().fold(Span::ZERO, |sum, cost| sum + (*cost - limit));
+        sum / self.len.max(1) as i64
+    }
+
+    /// The least remembered cost that the costs exceed by at most `allowed` on average.
+    pub fn least_with_excess(&self, allowed: Span) -> Option<Span> {
+        let (mut limit, allowed) = (self.largest()?, allowed * self.len as i64);
+        let mut excess = Span::ZERO;
+        for (place, cost) in self.sorted[..self.len].iter().enumerate().rev() {
+            excess += (limit - *cost) * (self.len - 1 - place) as i64;
+            if excess > allowed {
+                break;
+            }
+            limit = *cost;
+        }
+        Some(limit)
+    }
+
     /// Replaces a remembered cost by `cost`: only the costs between the two move.
     fn replace_sorted(&mut self, old: Span, cost: Span) {
         let from = self.sorted[..self.len].partition_point(|other| *other < old);
@@ -103,6 +124,17 @@ mod tests {
         assert_eq!(window.budget(MissBudget::per_mille(10)), Some(Span::from_micros(99)));
         assert_eq!(window.typical(), Some(Span::from_micros(50)));
         assert_eq!(window.exceeding(Span::from_micros(90)), 10);
+    }
+
+    #[test]
+    fn it_knows_by_how_much_costs_exceed_a_limit_on_average() {
+        let mut window = WindowQuantile::<10>::new();
+        assert_eq!((window.mean_excess(Span::ZERO), window.least_with_excess(Span::ZERO)), (Span::ZERO, None));
+        [2, 9, 2, 2, 6, 2, 2, 2, 2, 2].map(Span::from_millis).into_iter().for_each(|cost| window.observe(cost));
+        let excess = [2, 5, 6, 9].map(|limit| window.mean_excess(Span::from_millis(limit)).as_millis_f64());
+        assert_eq!(excess, [1.1, 0.5, 0.3, 0.0]);
+        let least = [1_100, 1_099, 300, 299, 0].map(|allowed| window.least_with_excess(Span::from_micros(allowed)));
+        assert_eq!(least, [2, 6, 6, 9, 9].map(|cost| Some(Span::from_millis(cost))));
     }
 
     #[test]

@@ -14,6 +14,16 @@ impl<const N: usize> LazyCosts<N> {
         self.0.as_ref().map_or(0, |window| window.exceeding(limit))
     }
 
+    /// Forwards to [`WindowQuantile::mean_excess`]; zero without costs.
+    pub fn mean_excess(&self, limit: Span) -> Span {
+        self.0.as_ref().map_or(Span::ZERO, |window| window.mean_excess(limit))
+    }
+
+    /// Forwards to [`WindowQuantile::least_with_excess`]; `None` without costs.
+    pub fn least_with_excess(&self, allowed: Span) -> Option<Span> {
+        self.0.as_ref()?.least_with_excess(allowed)
+    }
+
     /// Forwards to [`WindowQuantile::largest`]; `None` without costs.
     pub fn largest(&self) -> Option<Span> {
         self.0.as_ref()?.largest()

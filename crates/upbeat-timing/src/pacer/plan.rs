@@ -64,6 +64,9 @@ impl Pacer {
         if samples < FIRST_FRAMES {
             return CallbackPacingReason::New;
         }
+        if self.makes_more_frames(now, output.vsync()) {
+            return CallbackPacingReason::Varying;
+        }
         // Waiting frames hide a long frame, before the first long frame occurs.
         if self.is_early() && self.has_spare_buffers() && !self.is_interactive(now) {
             return CallbackPacingReason::Early;

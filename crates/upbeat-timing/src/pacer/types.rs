@@ -30,11 +30,19 @@ pub enum CallbackPacingReason {
     FewBuffers,
     /// The client makes few frames: half a second of callbacks at the refresh, to see whether it then makes more.
     Tried,
+    /// On a panel with variable refresh, its costs vary: called back sooner than is best for its latency, because it
+    /// would make fewer frames otherwise.
+    Varying,
     /// A trial has shown that the client makes more frames with callbacks at the refresh.
     Faster,
 }
 
 impl CallbackPacingReason {
+    /// Whether the client is called back sooner than is best for its latency, because it then makes more frames.
+    pub const fn is_for_more_frames(self) -> bool {
+        matches!(self, CallbackPacingReason::Faster | CallbackPacingReason::Varying)
+    }
+
     /// A short text for reports.
     pub const fn words(self) -> &'static str {
         match self {
@@ -54,6 +62,9 @@ impl CallbackPacingReason {
             CallbackPacingReason::Queued => "it queues its commits",
             CallbackPacingReason::Tried => {
                 "it makes few frames: a trial whether it makes more when it is called back at the refresh"
+            }
+            CallbackPacingReason::Varying => {
+                "its costs vary, and it makes more frames when it is called back sooner than is best for its latency"
             }
             CallbackPacingReason::Faster => "it makes more frames when it is called back at the refresh",
             CallbackPacingReason::FewBuffers => "its cost does not fit, and it has too few buffers for a second period",

@@ -135,6 +135,7 @@ impl Pacer {
     ) -> (RefreshIndex, Span) {
         let (drawing, cost) = frame.finished(|drawing| self.deadline(drawing.target, output));
         self.learn(drawing, cost, output.vsync());
+        self.choose_panel_cost(output.vsync(), output.vsync().interval() - output.compose_typical());
         (drawing.target, cost.wall)
     }
 }

@@ -12,13 +12,16 @@
 //!      │         ├─ this one takes longer ──┤compose│ light(k+1)
 //! ```
 //!
-//! If costs vary so much that some frames would collide with the panel at either end of its range, such a wait helps
-//! only interactive clients. Other clients are called back right after the latch, and so make more frames.
+//! Each such wait delays the frames that take longer than the least cost, so that a client with varying costs makes fewer
+//! frames than it could. During interaction that is the price of its latency. Otherwise a client is called back earlier:
+//! as late as costs it no more than half a percent of its frames. If its costs vary so much that some frames would collide
+//! with the panel at either end of its range, it is called back right after the latch.
 
 use super::{FIRST_FRAMES, FrameCountGuard, OpenCallback, Pacer, PlannedCallback};
 use crate::defaults::CLIENT_FLOOR;
 use crate::estimator::{Estimator, MissBudget};
 use crate::output::OutputMachine;
+use crate::pacing::PacingWish;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 use crate::vsync::{RefreshMode, VsyncModel};
@@ -27,6 +30,11 @@ use crate::vsync::{RefreshMode, VsyncModel};
 const MAY_WAIT: MissBudget = MissBudget::per_mille(990);
 /// The quantile for the largest usual cost: 5 % of frames take longer.
 const USUAL: MissBudget = MissBudget::per_mille(50);
+
+/// A client may lose this fraction of its frames by waiting (1/200): less than anyone sees, and less than noise.
+const LOST_PARTS: i64 = 200;
+/// A client is said to be called back sooner from this fraction of the shortest interval on (1/8).
+const SOONER_PARTS: i64 = 8;
 
 /// A frame that takes longer than this many periods (numerator, denominator) with an idle CPU waits for some event.
 const WAITS_PERIODS: (i64, i64) = (3, 2);
@@ -68,6 +76,24 @@ impl Pacer {
         }
     }
 
+    /// Chooses for which cost callbacks are sent on a panel with variable refresh, after a frame was learned. A frame that
+    /// takes longer than `within` after the latch before cannot be shown at the shortest interval in any case.
+    pub(super) fn choose_panel_cost(&mut self, vsync: &VsyncModel, within: Span) {
+        self.panel_cost = vsync.range().and_then(|(shortest, _)| {
+            let certain = self.wall.mean_excess(within);
+            let allowed = certain + (shortest + certain) / LOST_PARTS;
+            // Costs have a margin for the client's wake-up, which a frame of usual cost does not need.
+            self.wall.least_with_excess(allowed)
+        });
+    }
+
+    /// Whether the client is called back sooner than its least cost requires, so that it makes more frames.
+    pub(super) fn makes_more_frames(&self, now: Instant, vsync: &VsyncModel) -> bool {
+        let Some((shortest, _)) = vsync.range().filter(|_| !self.is_interactive(now)) else { return false };
+        let sooner = self.panel_cost.zip(self.wall.budget(MAY_WAIT)).map(|(cost, least)| cost.min(shortest) - least);
+        sooner.is_some_and(|sooner| sooner > shortest / SOONER_PARTS)
+    }
+
     /// The least cost of the client's frames, with a margin for its wake-up, on a panel of this range of intervals.
     /// `None` while too few frames are known, or if the client is to be called back at once.
     pub(super) fn least_cost(&self, now: Instant, (shortest, longest): (Span, Span)) -> Option<Span> {
@@ -76,7 +102,10 @@ impl Pacer {
         }
         let (least, most) = (self.wall.budget(MAY_WAIT)?, self.wall.budget(USUAL)?);
         let fits = most.min(longest) - least <= longest - shortest;
-        (fits || self.is_interactive(now)).then_some(least + CLIENT_FLOOR)
+        if self.is_interactive(now) || self.wish == PacingWish::JustInTime {
+            return Some(least + CLIENT_FLOOR).filter(|_| fits || self.is_interactive(now));
+        }
+        self.panel_cost.filter(|_| fits).map(|cost| cost.max(least) + CLIENT_FLOOR)
     }
 
     /// A callback just in time for the moment at which the panel can show its next picture.
