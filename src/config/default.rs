@@ -6,9 +6,9 @@ use super::animations::{
 use super::effects::{AutoWord, BlurPasses, MarkWidth, RadiusOption, Reach, ShadowOption, Share};
 use super::{
     AnimationSettings, Autostart, ClientLimits, Config, CursorOptions, EffectOptions, Environment, FocusOption,
-    GestureOptions, KeyboardOptions, Keys, KeysWhenLocked, LateLatchOptions, LayoutOption, MissBudgets, Percent,
-    PointerSettings, PrivilegeOptions, ProgramCommand, RgbColour, ScreenshotOptions, ScrollSettings, TimingOptions,
-    X11Options,
+    GestureOptions, InPlaceSize, KeyboardOptions, Keys, KeysWhenLocked, LateLatchOptions, LayoutOption, MissBudgets,
+    Percent, PointerSettings, PrivilegeOptions, ProgramCommand, RgbColour, ScreenshotOptions, ScrollSettings,
+    TimingOptions, X11Options,
 };
 use crate::bindings::CommandLine;
 use upbeat_timing::defaults::OWN_FRAMES_AHEAD;
@@ -75,7 +75,13 @@ impl Default for MissBudgets {
 
 impl Default for TimingOptions {
     fn default() -> Self {
-        TimingOptions { early_latch: true, predicted_input: true, in_place: false, real_time: true }
+        TimingOptions {
+            early_latch: true,
+            predicted_input: true,
+            in_place: false,
+            in_place_size: InPlaceSize::default(),
+            real_time: true,
+        }
     }
 }
 

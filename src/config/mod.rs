@@ -49,7 +49,7 @@ pub use screenshots::{PictureFolder, ScreenshotOptions};
 pub use scroll::ScrollSettings;
 use serde::{Deserialize, Serialize};
 pub use starter::{StarterError, write_starter};
-pub use values::{OutputScale, Percent, RgbColour, ValueError, WildcardPattern};
+pub use values::{InPlaceSize, OutputScale, Percent, RgbColour, ValueError, WildcardPattern};
 pub use windows::WindowRule;
 
 use crate::output_transform::OutputTransform;
@@ -144,7 +144,7 @@ pub struct MissBudgets {
 }
 
 /// Timing mechanisms that can be switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TimingOptions {
     /// Whether content is latched early once all of it has arrived.
@@ -153,6 +153,8 @@ pub struct TimingOptions {
     pub predicted_input: bool,
     /// Whether small changes near the pointer or finger are written into the buffer on screen.
     pub in_place: bool,
+    /// Such a change must lie within a square of this side around the newest input, in millimetres.
+    pub in_place_size: InPlaceSize,
     /// Whether real-time scheduling is requested for the thread that latches and composites.
     pub real_time: bool,
 }

@@ -51,6 +51,42 @@ impl From<Percent> for f64 {
     }
 }
 
+/// The side of the area around the newest input within which changes are written in place: 2 to 50 millimetres.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct InPlaceSize(f64);
+
+impl InPlaceSize {
+    pub const fn millimetres(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for InPlaceSize {
+    fn default() -> Self {
+        // Presto 3.2.1: 200 pixels of a panel with 500 pixels an inch.
+        InPlaceSize(10.0)
+    }
+}
+
+impl TryFrom<f64> for InPlaceSize {
+    type Error = ValueError;
+
+    fn try_from(millimetres: f64) -> Result<Self, ValueError> {
+        if (2.0..=50.0).contains(&millimetres) {
+            Ok(InPlaceSize(millimetres))
+        } else {
+            Err(ValueError("expected 2 to 50 millimetres, such as 10.0"))
+        }
+    }
+}
+
+impl From<InPlaceSize> for f64 {
+    fn from(size: InPlaceSize) -> f64 {
+        size.0
+    }
+}
+
 /// Physical pixels per logical pixel: 0.5 to 8, in the steps of 1/120 that `wp_fractional_scale` can express.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
@@ -226,6 +262,10 @@ mod tests {
         for percent in [0.0, -1.0, 50.1, f64::NAN, f64::INFINITY] {
             assert!(Percent::try_from(percent).is_err(), "{percent}");
         }
+        for size in [0.0, 1.9, 50.1, f64::NAN] {
+            let error = InPlaceSize::try_from(size).unwrap_err().to_string();
+            assert_eq!(error, "expected 2 to 50 millimetres, such as 10.0");
+        }
         for scale in [0.49, 8.1, f64::NAN] {
             assert!(OutputScale::try_from(scale).is_err(), "{scale}");
         }
@@ -239,6 +279,7 @@ mod tests {
     fn values_are_parsed() {
         assert_eq!(Percent::try_from(0.1).unwrap().miss_budget(), MissBudget::FREE_RUNNING);
         assert_eq!(Percent::try_from(1.0).unwrap().miss_budget(), MissBudget::INTERACTIVE);
+        assert_eq!(InPlaceSize::try_from(12.5).unwrap().millimetres(), 12.5);
         assert_eq!(OutputScale::try_from(1.3333).unwrap().factor(), 160.0 / 120.0);
         let colour = RgbColour::try_from("#FF8000".to_owned()).unwrap();
         assert_eq!((colour.red, colour.green, colour.blue), (255, 128, 0));

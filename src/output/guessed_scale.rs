@@ -1,4 +1,5 @@
-//! Guesses the scale of an output without a configured scale, from its physical size and its pixels. Pure.
+//! Guesses the scale of an output without a configured scale, from its physical size and its pixels, and decides
+//! whether a reported size is credible. Pure.
 //!
 //! Content drawn for 96 DPI is comfortable on a desktop monitor at 110 physical pixels an inch. On smaller devices it
 //! is comfortable at 135, because these are closer to the eye: the same numbers as in GNOME. The size that a monitor
@@ -45,6 +46,19 @@ pub fn guess(pixels: (i32, i32), millimetres: Option<(u32, u32)>) -> f64 {
     (nearest / STEPS).max(1.0)
 }
 
+/// Pixels per millimetre, horizontally and vertically, of a display of `pixels` and the reported size `millimetres`;
+/// `None` if that size is not credible.
+pub fn density(pixels: (i32, i32), millimetres: (u32, u32)) -> Option<(f64, f64)> {
+    let pixels = (f64::from(pixels.0), f64::from(pixels.1));
+    if is_shape(millimetres) {
+        return None;
+    }
+    diagonal(pixels, millimetres)?;
+    let size = (f64::from(millimetres.0), f64::from(millimetres.1));
+    let (across, down) = if is_even(pixels, size) { size } else { (size.1, size.0) };
+    Some((pixels.0 / across, pixels.1 / down))
+}
+
 fn is_shape((width, height): (u32, u32)) -> bool {
     // No panel is square. (400, 300) may be a real 20-inch monitor, but for it 1 is right anyway.
     SHAPES.contains(&(width, height)) || SHAPES.contains(&(height, width))
@@ -56,14 +70,17 @@ fn diagonal((width, height): (f64, f64), (across, down): (u32, u32)) -> Option<f
     if across <= 0.0 || down <= 0.0 || width <= 0.0 || height <= 0.0 {
         return None;
     }
-    // A panel mounted sideways may report its size as mounted, so both orientations are tried.
-    let is_even = |across: f64, down: f64| {
-        let (x, y) = (width / across, height / down);
-        x.max(y) <= UNEVEN * x.min(y)
-    };
     let inches = across.hypot(down) / MILLIMETRES_PER_INCH;
-    let believed = (is_even(across, down) || is_even(down, across)) && width.hypot(height) <= DENSEST * inches;
+    // A panel mounted sideways may report its size as mounted, so both orientations are tried.
+    let is_any_even = is_even((width, height), (across, down)) || is_even((width, height), (down, across));
+    let believed = is_any_even && width.hypot(height) <= DENSEST * inches;
     believed.then_some(inches)
+}
+
+/// Whether the pixels of a display with this width and height in pixels and in millimetres are nearly square.
+fn is_even((width, height): (f64, f64), (across, down): (f64, f64)) -> bool {
+    let (x, y) = (width / across, height / down);
+    x.max(y) <= UNEVEN * x.min(y)
 }
 
 #[cfg(test)]

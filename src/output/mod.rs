@@ -32,6 +32,7 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use crate::backend::Display;
 use crate::backend::fence::Fence;
+use crate::config::InPlaceSize;
 use crate::render::{Canvas, Renderer};
 use crate::revision::Revision;
 use crate::scene::{CursorView, Layer, Scene};
@@ -92,6 +93,8 @@ pub struct Outputs {
     supersedes: bool,
     /// Whether small changes near the newest input are drawn into the front buffer.
     writes_in_place: bool,
+    /// Side of the area around the newest input that such a change must lie in.
+    in_place_size: InPlaceSize,
     /// Position of the newest input (global logical coordinates).
     input_position: Option<Point<f64, Logical>>,
     /// Subsurfaces that follow the pointer.
@@ -129,6 +132,7 @@ impl Outputs {
             frames_ahead: 0,
             supersedes: true,
             writes_in_place: false,
+            in_place_size: InPlaceSize::default(),
             input_position: None,
             followers: scene::followers::PointerFollowers::default(),
             front_buffers: clients::front_buffer::SharedFrontBuffers::default(),

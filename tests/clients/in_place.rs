@@ -1,6 +1,8 @@
 //! Small changes near the pointer are written into the buffer on screen, ahead of the beam: their latency at every
 //! height of the screen. Each row shows only whole content, never older than before.
 
+mod input_area;
+
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::output::in_place;
@@ -48,7 +50,12 @@ fn options() -> OutputOptions {
 
 impl InPlaceSession {
     fn new(top: i32, on: bool) -> Self {
-        let mut world = TestWorld::rendered_on(options());
+        Self::on(options(), top, on)
+    }
+
+    /// As [`new`](Self::new), on a display with these options.
+    fn on(options: OutputOptions, top: i32, on: bool) -> Self {
+        let mut world = TestWorld::rendered_on(options);
         in_place::set_enabled(&mut world.state, on);
         let (client, window) = world.open("ink", WINDOW.0, WINDOW.1);
         let corner = (400, top);
@@ -78,6 +85,13 @@ impl InPlaceSession {
     fn probe(&mut self) -> ProbeLog {
         let ((x, y, _, height), corner) = (INK, self.artist.corner);
         self.world.probe((corner.0 + x + 2, corner.1 + y, 2, height))
+    }
+
+    /// How many writes were lit in the next 0.2 s.
+    fn written(&mut self) -> u64 {
+        let before = self.counts();
+        self.run(Span::from_millis(200));
+        self.counts().lit - before.lit
     }
 
     fn counts(&self) -> in_place::InPlaceCounts {
@@ -213,33 +227,28 @@ fn light_of(ink: &mut InPlaceSession, frame: u32) -> Option<Instant> {
 
 #[test]
 fn changes_far_from_the_pointer_or_covered_or_paced_by_vsync_are_composed() {
-    let written = |ink: &mut InPlaceSession| {
-        let before = ink.counts();
-        ink.run(Span::from_millis(200));
-        ink.counts().lit - before.lit
-    };
     let mut ink = InPlaceSession::new(280, true);
     ink.run(WARM_UP);
-    assert!(written(&mut ink) > 8);
+    assert!(ink.written() > 8);
     // The pointer moves away.
     ink.artist.corner = (700, 20);
-    assert!(written(&mut ink) <= 1, "more than the write in progress");
+    assert!(ink.written() <= 1, "more than the write in progress");
     ink.artist.corner = (400, 280);
-    assert!(written(&mut ink) > 8);
+    assert!(ink.written() > 8);
     // A window is placed above.
     ink.world.open("above", 40, 40);
     ink.world.move_window("above", (400 + INK.0 + 10, 280 + INK.1 + 10));
     ink.world.run_until_idle();
-    assert!(written(&mut ink) <= 1, "more than the write in progress");
+    assert!(ink.written() <= 1, "more than the write in progress");
     ink.world.move_window("above", (0, 0));
     ink.world.run_until_idle();
-    assert!(written(&mut ink) > 8);
+    assert!(ink.written() > 8);
     in_place::set_enabled(&mut ink.world.state, false);
-    assert!(written(&mut ink) <= 1, "more than the write in progress");
+    assert!(ink.written() <= 1, "more than the write in progress");
     in_place::set_enabled(&mut ink.world.state, true);
     ink.world.state.outputs.rules_mut().set_default(upbeat_timing::pacing::PacingWish::Vsync);
     ink.world.state.outputs.rules_mut().mark_all_stale();
-    assert!(written(&mut ink) <= 1, "more than the write in progress");
+    assert!(ink.written() <= 1, "more than the write in progress");
 }
 
 #[test]

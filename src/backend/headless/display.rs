@@ -116,6 +116,11 @@ impl VirtualDisplay {
         self.options.gamma
     }
 
+    /// Width and height of the visible area in millimetres, if the options give them.
+    pub fn millimetres(&self) -> Option<(u32, u32)> {
+        self.options.millimetres
+    }
+
     pub fn mode(&self) -> VideoMode {
         self.mode
     }

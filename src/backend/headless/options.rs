@@ -17,6 +17,8 @@ pub struct OutputOptions {
     pub variable_refresh: Option<(Span, Span)>,
     /// The number of buffers: 3 or more.
     pub buffers: usize,
+    /// Width and height of the visible area in millimetres; `None`: the output reports no size.
+    pub millimetres: Option<(u32, u32)>,
     /// The largest image of the cursor plane (width, height in pixels); `None` for no cursor plane.
     pub cursor_plane: Option<(u32, u32)>,
     /// Whether a rectangle of the buffer on screen may be rewritten.
@@ -42,6 +44,7 @@ impl Default for OutputOptions {
             submit_lead: None,
             variable_refresh: None,
             buffers: FEWEST_BUFFERS,
+            millimetres: None,
             cursor_plane: None,
             front_buffer: false,
             sampler_thread: false,

@@ -181,6 +181,10 @@ impl Display for HeadlessOutput {
         set.map(|()| None).map_err(|error| error.to_string())
     }
 
+    fn millimetres(&self) -> Option<(u32, u32)> {
+        self.shared.state.borrow().display.millimetres()
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.shared.state.borrow().display.capabilities()
     }

@@ -3,6 +3,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Physical, Point, Rectangle, Transform};
 
+use super::input_area;
 use crate::backend::PixelRect;
 use crate::output::scene::scene_cache;
 use crate::output::{OutputState, geometry};
@@ -15,8 +16,8 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::pacer::Pacer;
 use upbeat_timing::pacing::Pacing;
 
-/// Size of the square around the newest input that must contain the whole change, in physical pixels (Presto 3.2.1).
-const AROUND: i32 = 200;
+/// The most pixels of one write: 200 × 200, for which [`FIRST_WRITE`](upbeat_timing::defaults::FIRST_WRITE) is enough.
+pub(super) const MOST_PIXELS: i32 = 200 * 200;
 /// How far beyond its edges an effect may depend on the pixels below, because a blur samples its surroundings.
 const EFFECT_REACH: i32 = 128;
 
@@ -48,8 +49,8 @@ pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<I
     let damage = render::damage_since(&layer, Some(before)).into_iter().reduce(Rectangle::merge)?;
     let rect = Rectangle::new(damage.loc + layer.target.loc, damage.size);
     let rect = rect.intersection(Rectangle::from_size(scene.size)).filter(|rect| !rect.is_empty())?;
-    let input = input_position_on(state, output)?;
-    let fits = PixelRect::around(input.x, input.y, AROUND).contains(&pixel_rect(rect))
+    let fits = input_area_on(state, output)?.contains(&pixel_rect(rect))
+        && rect.size.w.checked_mul(rect.size.h).is_some_and(|pixels| pixels <= MOST_PIXELS)
         && is_opaque(&layer, rect)
         && is_unobscured(scene, place, rect, output.display.capabilities().cursor_plane.is_some());
     if !fits {
@@ -158,11 +159,12 @@ pub(super) fn has_no_effect_between(
     !scene.effects.iter().any(|effect| (above + 1..=below).contains(&effect.depth) && effect.target().overlaps(rect))
 }
 
-/// Position of the newest input, in pixels of the output.
-fn input_position_on(state: &State, output: &OutputState) -> Option<Point<i32, Physical>> {
+/// The area around the newest input, in pixels of the output.
+fn input_area_on(state: &State, output: &OutputState) -> Option<PixelRect> {
     let position = state.outputs.input_position?;
     let scale = output.output.current_scale().fractional_scale();
-    Some((position - geometry(&output.output).loc.to_f64()).to_physical(scale).to_i32_round())
+    let input = (position - geometry(&output.output).loc.to_f64()).to_physical(scale).to_i32_round();
+    Some(input_area::around(input, state.outputs.in_place_size, output.display.mode(), output.display.millimetres()))
 }
 
 pub(super) fn pixel_rect(rect: Rectangle<i32, Physical>) -> PixelRect {

@@ -13,6 +13,7 @@
 //! the next frame. A later latch includes the written content, and finds no change in it.
 
 mod candidate;
+mod input_area;
 pub(super) mod move_follower;
 mod pending_light;
 
@@ -25,6 +26,7 @@ use self::pending_light::PendingWrite;
 pub(super) use self::pending_light::{LitWrite, ReplacedWrite};
 use super::{OutputState, clients::pacing, repaint};
 use crate::backend::{FramePlan, PlanChange};
+use crate::config::InPlaceSize;
 use crate::scene::Layer;
 use crate::state::State;
 use crate::surface;
@@ -276,6 +278,11 @@ impl OutputState {
             self.on_screen = self.drawn_scene.clone();
         }
     }
+}
+
+/// Sets the side of the area around the newest input that must contain a write.
+pub const fn set_area_size(state: &mut State, size: InPlaceSize) {
+    state.outputs.in_place_size = size;
 }
 
 /// Switches writes in place on or off. Waiting content is composed.

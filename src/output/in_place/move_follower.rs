@@ -15,7 +15,7 @@ use std::sync::Arc;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Transform};
 
-use super::candidate::{has_no_effect_between, is_opaque, is_plain, is_unobscured, pixel_rect};
+use super::candidate::{MOST_PIXELS, has_no_effect_between, is_opaque, is_plain, is_unobscured, pixel_rect};
 use super::pending_light::PendingWrite;
 use super::{TURNS_UP, WriteObstacle};
 use crate::backend::{CursorPlane, FramePlan, PixelBuffer, PixelRect, PlanChange, overlay};
@@ -29,9 +29,6 @@ use crate::surface::{Feedback, follower, shm_pixels, tree_extent};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant};
-
-/// The most pixels written for one move: 200 × 200, the same limit as for client content.
-const MOST_PIXELS: i32 = 200 * 200;
 
 /// A planned move of a follower.
 #[derive(Debug)]
