@@ -210,6 +210,8 @@ pub struct AppRule {
     pub early_callbacks: Option<bool>,
     /// Whether they get predicted positions of pointers, fingers and pens.
     pub predicted_input: Option<bool>,
+    /// Whether small changes near the pointer or finger are written into the buffer on screen.
+    pub in_place: Option<bool>,
     /// The workspace of their output on which their windows open.
     pub workspace: Option<WorkspaceNumber>,
     /// Whether screen captures contain them; otherwise they are black there.
@@ -253,6 +255,9 @@ pub struct AppSettings {
     pub early_callbacks: bool,
     /// Whether it gets predicted positions of devices; `None`: the general setting.
     pub predicted_input: Option<bool>,
+    /// Whether its small changes near the newest input are written into the buffer on screen; `None`: the general
+    /// setting.
+    pub in_place: Option<bool>,
     /// The workspace on which its windows open; `None`: the visible one.
     pub workspace: Option<WorkspaceNumber>,
     /// Whether screen captures contain its windows.
@@ -298,6 +303,7 @@ impl AppSettings {
             miss_budget,
             early_callbacks: false,
             predicted_input: None,
+            in_place: None,
             workspace: None,
             capture: true,
         };
@@ -310,6 +316,7 @@ impl AppSettings {
             }),
             early_callbacks: rule.early_callbacks.unwrap_or(settings.early_callbacks),
             predicted_input: rule.predicted_input.or(settings.predicted_input),
+            in_place: rule.in_place.or(settings.in_place),
             workspace: rule.workspace.or(settings.workspace),
             capture: rule.capture.unwrap_or(settings.capture),
         })

@@ -99,9 +99,9 @@ fn every_option_is_documented_and_every_example_is_valid() {
     } = &example.devices[0];
     assert!(natural_scroll.is_some() && left_handed.is_some() && tap.is_some() && disable_while_typing.is_some());
     assert!(acceleration.is_some() && acceleration_profile.is_some());
-    let AppRule { app_id: _, pacing, miss_budget, early_callbacks, predicted_input, workspace, capture } =
+    let AppRule { app_id: _, pacing, miss_budget, early_callbacks, predicted_input, in_place, workspace, capture } =
         &example.apps[0];
-    assert!(workspace.is_some() && capture.is_some() && predicted_input.is_some());
+    assert!(workspace.is_some() && capture.is_some() && predicted_input.is_some() && in_place.is_some());
     assert_eq!(*early_callbacks, Some(false));
     assert!(pacing.is_some());
     assert!(miss_budget.is_some_and(|budget| budget.free_running.is_some() && budget.interactive.is_some()));

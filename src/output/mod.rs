@@ -91,7 +91,7 @@ pub struct Outputs {
     frames_ahead: u8,
     /// Whether an interrupt supersedes frames rendered ahead; if not, they are shown first.
     supersedes: bool,
-    /// Whether small changes near the newest input are drawn into the front buffer.
+    /// Whether small changes of any client near the newest input are drawn into the front buffer.
     writes_in_place: bool,
     /// Side of the area around the newest input that such a change must lie in.
     in_place_size: InPlaceSize,

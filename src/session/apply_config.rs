@@ -32,7 +32,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     *state.input.gestures_mut() = crate::input::session_swipes::EnabledSwipes { touchpad, edges };
     state.outputs.rules_mut().configure(new);
     crate::output::in_place::set_area_size(state, new.timing.in_place_size);
-    crate::output::in_place::set_enabled(state, new.timing.in_place);
+    crate::output::in_place::update_rules(state);
     if old.is_none_or(|old| old.cursor != new.cursor) {
         crate::input::cursor::load_theme(state, &new.cursor);
     }

@@ -1,6 +1,7 @@
 //! Small changes near the pointer are written into the buffer on screen, ahead of the beam: their latency at every
 //! height of the screen. Each row shows only whole content, never older than before.
 
+mod app_rules;
 mod input_area;
 
 use upbeat::backend::headless::OutputOptions;

@@ -127,6 +127,8 @@ pub struct Pacer {
     reason: CallbackPacingReason,
     /// The first line of the region where the client's next frame is expected to be written in place.
     row: Option<i32>,
+    /// Whether rules allow that its frames are written in place.
+    in_place: bool,
     second_shot: SecondShot,
 }
 
@@ -159,6 +161,7 @@ impl Pacer {
             guard: FrameCountGuard::default(),
             reason: CallbackPacingReason::New,
             row: None,
+            in_place: false,
             second_shot: SecondShot::default(),
         }
     }

@@ -26,6 +26,8 @@ pub struct PacingRules {
     pub(in crate::output) apps: Vec<AppRule>,
     /// Clients get no predicted input.
     pub(in crate::output) no_predicted_input: bool,
+    /// Changes of clients without an application rule, and surfaces that follow the pointer, are written in place.
+    pub(in crate::output) in_place: bool,
     /// Rules for windows; the last matching rule counts.
     pub(in crate::output) windows: Vec<WindowRule>,
     /// Rules for layer surfaces; the last matching rule counts.
@@ -53,6 +55,7 @@ impl PacingRules {
         self.layers.clone_from(&config.layers);
         self.no_early_latch = !config.timing.early_latch;
         self.no_predicted_input = !config.timing.predicted_input;
+        self.in_place = config.timing.in_place;
         self.mark_all_stale();
     }
 
@@ -113,6 +116,17 @@ impl PacingRules {
     fn predicts_input(&self, app_id: Option<&str>) -> bool {
         let rule = AppSettings::apply_rules(&self.apps, app_id.unwrap_or_default(), self.budgets).predicted_input;
         rule.unwrap_or(!self.no_predicted_input)
+    }
+
+    /// Whether changes of a client with the application id `app_id` may be written in place.
+    fn writes_in_place(&self, app_id: Option<&str>) -> bool {
+        let rule = AppSettings::apply_rules(&self.apps, app_id.unwrap_or_default(), self.budgets).in_place;
+        rule.unwrap_or(self.in_place)
+    }
+
+    /// Whether changes of any client may be written in place.
+    pub(in crate::output) fn any_writes_in_place(&self) -> bool {
+        self.in_place || self.apps.iter().any(|rule| rule.in_place == Some(true))
     }
 
     /// The options of a layer surface with this namespace.
@@ -212,6 +226,7 @@ pub(in crate::output) fn refresh(state: &mut State) {
             let (wish, budgets) = rules.wish_for(*client, app_id.as_deref(), output.wish);
             if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
                 pacer.set_pacing(wish, budgets);
+                pacer.allow_in_place(rules.writes_in_place(app_id.as_deref()));
                 pacer.set_early_callbacks(if rules.allows_early_callbacks(app_id.as_deref()) {
                     early_rule(*client)
                 } else {
@@ -271,6 +286,21 @@ mod tests {
         );
         rules.no_predicted_input = true;
         assert!(!rules.predicts_input(None) && rules.predicts_input(Some("ink")));
+    }
+
+    #[test]
+    fn application_rule_for_writes_in_place_counts_before_the_general_setting() {
+        let mut rules = rules(
+            "[[app]]\napp-id = 'ink*'\nin-place = true\n[[app]]\napp-id = '*.slow'\nin-place = false\npacing = 'vsync'",
+        );
+        let written = |rules: &PacingRules| {
+            [None, Some("ink"), Some("ink.slow"), Some("foot")].map(|app_id| rules.writes_in_place(app_id))
+        };
+        assert_eq!((written(&rules), rules.any_writes_in_place()), ([false, true, false, false], true));
+        rules.in_place = true;
+        assert_eq!((written(&rules), rules.any_writes_in_place()), ([true, true, false, true], true));
+        let none = self::rules("[[app]]\napp-id = 'ink'\nin-place = false");
+        assert!(!none.any_writes_in_place() && !none.writes_in_place(Some("ink")));
     }
 
     #[test]

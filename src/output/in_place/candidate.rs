@@ -13,8 +13,6 @@ use crate::state::State;
 use crate::surface::front_buffer::FrontBufferReason;
 use crate::surface::shm_pixels;
 use upbeat_timing::id::OutputId;
-use upbeat_timing::pacer::Pacer;
-use upbeat_timing::pacing::Pacing;
 
 /// The most pixels of one write: 200 × 200, for which [`FIRST_WRITE`](upbeat_timing::defaults::FIRST_WRITE) is enough.
 pub(super) const MOST_PIXELS: i32 = 200 * 200;
@@ -35,7 +33,8 @@ pub(super) struct InPlaceCandidate {
 /// The change that new content of `surface` makes to the screen; `None` if it cannot be written in place.
 pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<InPlaceCandidate> {
     let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
-    if output.output.current_transform() != Transform::Normal || !is_not_vsync_paced(state, output, surface) {
+    let client = state.surfaces.get(surface)?.client();
+    if output.output.current_transform() != Transform::Normal || !output.may_write(client) {
         return None;
     }
     let scene = &output.drawn_scene;
@@ -98,15 +97,6 @@ pub(in crate::output) fn locate_buffer(
         return Err(FrontBufferReason::Covered);
     }
     Ok(BufferOnScreen { rect: pixel_rect(rect), from: part })
-}
-
-/// Whether no rule forces the client to vsync pacing (which serves comparison).
-fn is_not_vsync_paced(state: &State, output: &OutputState, surface: &WlSurface) -> bool {
-    let client = state.surfaces.get(surface).map(|entry| entry.client());
-    let pacing = client.and_then(|client| output.clients.get(&client));
-    let pacer = pacing.and_then(|pacing| output.conductor.pacer(pacing.pacer));
-    let fixed = pacer.map(Pacer::wished).and_then(|wish| wish.fixed());
-    !matches!(fixed, Some(Pacing::Vsync | Pacing::VsyncLate))
 }
 
 /// Whether each pixel of the layer is a pixel of its buffer: not faded, clipped, transformed or scaled, and on no

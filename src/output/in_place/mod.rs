@@ -31,7 +31,8 @@ use crate::scene::Layer;
 use crate::state::State;
 use crate::surface;
 use upbeat_timing::frames::FrameStage;
-use upbeat_timing::id::{OutputId, SurfaceId};
+use upbeat_timing::id::{ClientId, OutputId, SurfaceId};
+use upbeat_timing::pacer::Pacer;
 use upbeat_timing::record::RepaintReason;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant, Span};
@@ -96,11 +97,13 @@ pub fn set_input_position(state: &mut State, position: Point<f64, Logical>) {
 pub(super) fn queue_write(state: &mut State, surface: &WlSurface) -> bool {
     let Some(entry) = state.surfaces.get(surface).filter(|_| state.outputs.writes_in_place) else { return false };
     let (Some(id), plain, since) = (entry.output(), entry.is_untimed(), entry.unlatched_since()) else { return false };
+    let client = entry.client();
     let is_elsewhere = |output: &OutputState| output.id != id && output.on && output.is_shown_by(surface);
     if !plain || state.outputs.list.iter().any(is_elsewhere) {
         return false;
     }
-    let Some(output) = state.outputs.by_id_mut(id).filter(|output| output.writes_in_place()) else { return false };
+    let is_possible = |output: &&mut OutputState| output.writes_in_place() && output.may_write(client);
+    let Some(output) = state.outputs.by_id_mut(id).filter(is_possible) else { return false };
     output.scene_cache.changed(surface);
     if !output.in_place.waiting.iter().any(|(known, _)| known == surface) {
         output.in_place.waiting.push((surface.clone(), since));
@@ -241,6 +244,12 @@ impl OutputState {
         self.on && self.conductor.output().scan().is_some() && !self.drawn_scene.locked && !self.drawn_scene.is_direct()
     }
 
+    /// Whether content of `client` may be written in place, by its rules.
+    fn may_write(&self, client: ClientId) -> bool {
+        let pacing = self.clients.get(&client);
+        pacing.and_then(|pacing| self.conductor.pacer(pacing.pacer)).is_some_and(Pacer::may_be_in_place)
+    }
+
     fn write_obstacle(&self) -> Option<WriteObstacle> {
         let mut replaced = None;
         for frame in self.conductor.output().frames().iter() {
@@ -285,11 +294,19 @@ pub const fn set_area_size(state: &mut State, size: InPlaceSize) {
     state.outputs.in_place_size = size;
 }
 
-/// Switches writes in place on or off. Waiting content is composed.
+/// Switches writes in place on or off for clients without an application rule.
 pub fn set_enabled(state: &mut State, on: bool) {
-    state.outputs.writes_in_place = on;
+    state.outputs.rules.in_place = on;
+    state.outputs.rules.mark_all_stale();
+    update_rules(state);
+}
+
+/// The rules for writes in place changed. Waiting content is composed where it may not be written any more.
+pub fn update_rules(state: &mut State) {
+    let is_any = state.outputs.rules.any_writes_in_place();
+    state.outputs.writes_in_place = is_any;
     for output in &mut state.outputs.list {
-        output.update_scan(on);
+        output.update_scan(is_any);
         output.schedule_repaint(RepaintReason::Content);
     }
 }

@@ -57,7 +57,7 @@ pub(in crate::output) fn plan(
     (before, then): (Point<f64, Logical>, Point<f64, Logical>),
 ) -> Option<FollowerMove> {
     let now = state.clock.now();
-    let id = state.surfaces.get(surface)?.output().filter(|_| state.outputs.writes_in_place)?;
+    let id = state.surfaces.get(surface)?.output().filter(|_| state.outputs.rules.in_place)?;
     let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
     let layer = output.drawn_scene.layers.iter().find(|layer| layer.surface == *surface)?;
     let line = first_line(output, layer, step(before, then))?;

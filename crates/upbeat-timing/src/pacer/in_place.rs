@@ -9,10 +9,22 @@
 
 use super::Pacer;
 use crate::output::OutputMachine;
+use crate::pacing::Pacing;
 use crate::target::RefreshIndex;
 use crate::time::Instant;
 
 impl Pacer {
+    /// Whether the client's rules allow that its frames are written in place; at first they do not.
+    pub const fn allow_in_place(&mut self, allowed: bool) {
+        self.in_place = allowed;
+    }
+
+    /// Whether the client's frames may be written in place. Pacing at the refresh, which serves comparison, excludes
+    /// it.
+    pub fn may_be_in_place(&self) -> bool {
+        self.in_place && !matches!(self.wish.fixed(), Some(Pacing::Vsync | Pacing::VsyncLate))
+    }
+
     /// Says that the next frame is expected to be written in place, from line `line` of the output on; `None`:
     /// shown as a whole picture.
     pub const fn set_in_place_row(&mut self, line: Option<i32>) {
@@ -21,12 +33,12 @@ impl Pacer {
 
     /// The first line of the expected write in place, if any.
     pub const fn in_place_row(&self) -> Option<i32> {
-        self.row
+        if self.in_place { self.row } else { None }
     }
 
     /// The line that determines the deadline. With a second period of slack it is ignored.
     fn near_row(&self) -> Option<i32> {
-        self.row.filter(|_| !self.second_period)
+        self.in_place_row().filter(|_| !self.second_period)
     }
 
     /// The deadline for the client's frame for `target`.
