@@ -3,6 +3,7 @@
 
 mod app_rules;
 mod input_area;
+mod misses;
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
@@ -16,6 +17,7 @@ use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 /// Size of the window, and its rectangle that changes: within 200 × 200 pixels around the pointer.
 const WINDOW: (i32, i32) = (220, 160);
 const INK: (i32, i32, i32, i32) = (80, 50, 60, 60);
+const PAPER: u32 = 0x20_2020;
 /// Time between two pointer events.
 const SAMPLE: Span = Span::from_millis(1);
 /// Time from the callback to the commit.
@@ -38,7 +40,8 @@ struct InPlaceClient {
     corner: (i32, i32),
     /// Times of the events, which are counted from 1.
     events: Vec<Instant>,
-    cost: Span,
+    /// Time from the callback to the commit of each frame, counted from 1.
+    cost: fn(u32) -> Span,
     frames: u32,
     /// The number being drawn, and when it will be committed.
     drawing: Option<(u32, Instant)>,
@@ -67,7 +70,7 @@ impl InPlaceSession {
             window,
             corner,
             events: Vec::new(),
-            cost: COST,
+            cost: |_| COST,
             frames: 0,
             drawing: None,
             called: 0,
@@ -134,7 +137,7 @@ impl InPlaceClient {
             let (column, row) = (at % WINDOW.0, at / WINDOW.0);
             (x..x + width).contains(&column) && (y..y + height).contains(&row)
         };
-        let pixels: Vec<u32> = (0..WINDOW.0 * WINDOW.1).map(|at| if inside(at) { event } else { 0x20_2020 }).collect();
+        let pixels: Vec<u32> = (0..WINDOW.0 * WINDOW.1).map(|at| if inside(at) { event } else { PAPER }).collect();
         let client = world.client(self.client);
         let buffer = client.buffer_of_pixels(self.frames, Format::Xrgb8888, WINDOW.0, WINDOW.1, &pixels);
         self.window.surface.attach(Some(&buffer), 0, 0);
@@ -157,7 +160,7 @@ impl InPlaceClient {
         let called = world.client(self.client).count_content_events(|heard| matches!(heard, ContentEvent::Callback(_)));
         if called > self.called && self.drawing.is_none() {
             self.called = called;
-            self.drawing = Some((self.events.len() as u32, now + self.cost));
+            self.drawing = Some((self.events.len() as u32, now + (self.cost)(self.frames + 1)));
         }
         let next = *self.events.last().unwrap() + SAMPLE;
         self.drawing.map_or(next, |(_, done)| done.min(next))

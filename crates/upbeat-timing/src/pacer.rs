@@ -129,6 +129,8 @@ pub struct Pacer {
     row: Option<i32>,
     /// Whether rules allow that its frames are written in place.
     in_place: bool,
+    /// The last frame missed its row; from the callback until it was committed.
+    missed_row: Option<Span>,
     second_shot: SecondShot,
 }
 
@@ -162,6 +164,7 @@ impl Pacer {
             reason: CallbackPacingReason::New,
             row: None,
             in_place: false,
+            missed_row: None,
             second_shot: SecondShot::default(),
         }
     }
@@ -383,6 +386,9 @@ impl Pacer {
         // A late frame takes the next refresh; the following frame is drawn for the refresh after that.
         let is_late = next > drawing.target;
         self.last_target = self.last_target.max(Some(next).filter(|_| is_late && !drawing.is_second));
+        if !pause && !drawing.overlaps && !drawing.is_second {
+            self.note_row_answer(is_late, wall);
+        }
         let is_done = parts.are_done();
         if is_done && !is_late && !pause && !drawing.overlaps {
             self.second_shot.answered(drawing);

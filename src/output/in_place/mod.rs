@@ -129,7 +129,9 @@ pub(super) fn run_writes(state: &mut State) {
                     }
                 }
                 InPlaceResult::Composed { near } => {
-                    if !near {
+                    if near {
+                        note_missed_row(state, id, &surface);
+                    } else {
                         expect_row(state, id, &surface, None);
                     }
                     repaint::surface_changed(state, &surface);
@@ -163,7 +165,7 @@ fn try_write(state: &mut State, id: OutputId, surface: &WlSurface, since: Option
                 InPlaceResult::Composed { near: true }
             };
         }
-        Some(WriteObstacle::Ahead) => return InPlaceResult::Composed { near: true },
+        Some(WriteObstacle::Ahead) => return InPlaceResult::Composed { near: false },
     }
     let Some(index) = output.conductor.output().seen_in_place(&candidate.rect, now) else {
         output.in_place.counts.late += 1;
@@ -227,6 +229,20 @@ fn expect_row(state: &mut State, id: OutputId, surface: &WlSurface, line: Option
         && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
     {
         pacer.set_in_place_row(expected);
+    }
+}
+
+/// Tells the pacer of the client of `surface` if its content, which is composed now, is seen later than in the refresh
+/// that the client drew it for. The client may have been in time: a frame of another client was in the way.
+fn note_missed_row(state: &mut State, id: OutputId, surface: &WlSurface) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    let Some((entry, output)) = surfaces.get(surface).zip(outputs.by_id_mut(id)) else { return };
+    let Some(pacing) = output.clients.get(&entry.client()) else { return };
+    if output.conductor.output().next_index(now) > entry.record().target
+        && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
+    {
+        pacer.note_missed_row();
     }
 }
 

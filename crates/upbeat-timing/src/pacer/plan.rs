@@ -139,6 +139,9 @@ impl Pacer {
         let mut target = self.reachable(now, output);
         let interval = output.vsync().interval();
         let row = self.row_deadline(target, output);
+        if let Some(planned) = self.plan_after_missed_row(target, now, output) {
+            return planned;
+        }
         let right_after_latch = (self.deadline(target, output) - interval).max(now);
         let (Some(budget), Some(typical)) = (self.budget(now), self.wall.typical()) else {
             return PlannedCallback { target, start: right_after_latch, packed: false };
