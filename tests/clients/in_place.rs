@@ -2,6 +2,8 @@
 //! height of the screen. Each row shows only whole content, never older than before.
 
 mod app_rules;
+mod bad_input;
+mod bad_input_above;
 mod input_area;
 mod misses;
 
