@@ -5,6 +5,7 @@ mod app_rules;
 mod bad_input;
 mod bad_input_above;
 mod input_area;
+mod late_writes;
 mod misses;
 
 use upbeat::backend::headless::OutputOptions;
