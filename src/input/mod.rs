@@ -47,6 +47,7 @@ pub mod touch;
 pub mod touch_drag;
 mod touch_points;
 mod typing;
+mod waiting_events;
 pub mod window_picking;
 pub mod window_switcher;
 
@@ -66,6 +67,7 @@ pub use event::{InputEvent, KeyboardId, LaptopSwitch, ScrollAxis, ScrollSource, 
 pub use host_interfaces::{HostSession, InputTimes, TabletClients, TimestampedDevice};
 use serials::ActionSerials;
 use upbeat_timing::time::{Clock, Instant};
+pub use waiting_events::{ReadableDevices, SharedDevices, set_devices, take_late_events};
 
 /// Milliseconds until a held key repeats.
 const REPEAT_DELAY_MS: i32 = 400;
@@ -76,6 +78,8 @@ const REPEAT_RATE_HZ: i32 = 30;
 #[derive(Debug)]
 pub struct Input {
     seat: Seat<State>,
+    /// The devices that are read once more before a frame is submitted.
+    devices: waiting_events::SeatDevices,
     pointer: PointerHandle<State>,
     touch: TouchHandle<State>,
     /// `None` when no keymap could be loaded (the keyboard data files are missing).
@@ -179,6 +183,7 @@ impl Input {
         let (pointer, touch) = (seat.add_pointer(), seat.add_touch());
         Input {
             seat,
+            devices: waiting_events::SeatDevices::default(),
             pointer,
             touch,
             keyboard,

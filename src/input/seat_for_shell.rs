@@ -3,7 +3,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Serial};
 
-use super::{device_release, drag, focus, typing};
+use super::{device_release, drag, focus, typing, waiting_events};
 use crate::scene::CursorView;
 use crate::shell::ShellSeat;
 use crate::state::State;
@@ -43,6 +43,10 @@ impl ShellSeat for State {
 
     fn focus_lost(&mut self, surface: &WlSurface) {
         focus::focus_lost(self, surface);
+    }
+
+    fn read_waiting_input(&mut self) {
+        waiting_events::read(self);
     }
 
     fn latch_drag(&mut self) -> bool {

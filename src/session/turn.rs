@@ -50,7 +50,8 @@ pub fn run(state: &mut State) -> Option<Instant> {
     // Last, because this work may wait: nothing else must be delayed by it.
     let goes_on = protocol::deferred_destroy::run_slice(state, wake);
     // Work that was put off in this turn starts at once in the next.
-    let put_off = state.deferred_calls.is_waiting().then(|| state.clock.now());
+    let is_put_off = input::take_late_events(state) || state.deferred_calls.is_waiting();
+    let put_off = is_put_off.then(|| state.clock.now());
     let next = goes_on.into_iter().chain(put_off).chain(wake).min();
     debug_assert!(covers_output_wakes(state, next), "a frame was asked for after the wake-up was computed");
     next

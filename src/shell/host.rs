@@ -71,6 +71,10 @@ pub trait ShellSeat {
     /// Removes all focus from `surface`, which can no longer have it.
     fn focus_lost(&mut self, surface: &WlSurface);
 
+    /// Handles input that has arrived since this turn read its input, if the seat has devices of its own. It latches
+    /// nothing, but it may change anything else: windows, focus, whether outputs are on.
+    fn read_waiting_input(&mut self);
+
     /// Moves or resizes the dragged window to the position of its pointer or finger. Returns whether anything changed.
     fn latch_drag(&mut self) -> bool;
 

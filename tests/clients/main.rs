@@ -44,6 +44,7 @@ mod lock;
 mod many_windows;
 mod minimising;
 mod mouse;
+mod newest_input;
 mod notices;
 mod object_limits;
 mod output_management;

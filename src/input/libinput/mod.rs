@@ -16,7 +16,7 @@ use std::rc::Rc;
 use input::event::{DeviceEvent, Event, EventTrait};
 use input::{Device, DeviceCapability, Libinput, LibinputInterface};
 
-use super::{HostSession as _, InputEvent, KeyboardId};
+use super::{HostSession as _, InputEvent, KeyboardId, ReadableDevices};
 use crate::backend::seat::Seat;
 use crate::state::State;
 use upbeat_timing::time::Clock;
@@ -71,17 +71,20 @@ impl LibinputDevices {
         self.context.as_fd().try_clone_to_owned()
     }
 
-    /// Handles all events that have arrived.
-    pub fn dispatch(&mut self, state: &mut State) {
+    /// Handles all events that have arrived. Returns whether there were any.
+    pub fn dispatch(&mut self, state: &mut State) -> bool {
         if let Err(error) = self.context.dispatch() {
             tracing::error!(%error, "cannot read input devices");
         }
+        let mut has_events = false;
         for event in &mut self.context {
+            has_events = true;
             if let Event::Device(event) = &event {
                 changed(state, event);
             }
             translate::translate(state, &event);
         }
+        has_events
     }
 
     /// Closes all devices, because another session gets them. Pressed keys and buttons count as released.
@@ -97,6 +100,12 @@ impl LibinputDevices {
             tracing::error!("cannot reopen the input devices");
         }
         self.dispatch(state);
+    }
+}
+
+impl ReadableDevices for LibinputDevices {
+    fn read(&mut self, state: &mut State) -> bool {
+        self.dispatch(state)
     }
 }
 

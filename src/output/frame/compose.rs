@@ -17,12 +17,14 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use crate::backend::{FramePlan, PlanChange, SubmitError};
 use crate::output::OutputState;
-use crate::output::frame::drawing::RenderStart;
+use crate::output::frame::drawing::{self, RenderStart};
+use crate::output::frame::submit_ahead;
 use crate::output::frame::{CursorAtSubmit, FrameContent, FramePixels, LatchContext};
 use crate::output::scene::hud;
 use crate::output::scene::overlays;
 use crate::render::FinishedJob;
 use crate::scene::{OnPlane, Scene};
+use crate::shell::ShellSeat as _;
 use crate::state::State;
 use crate::surface::{Feedback, PresentPath};
 use upbeat_timing::id::{FrameId, OutputId};
@@ -97,7 +99,7 @@ pub(in crate::output) fn compose(
     let frame = output.conductor.output_mut().choose(context.target.id, content);
     if needs_no_drawing {
         drop(scene);
-        output.submit(frame, PlanChange::Planes, (None, None), clock);
+        submit_planes(state, id, frame);
         return ComposeResult::Frame;
     }
     let begun = output.begin(renderer.as_mut(), &scene, true, drawn.as_ref());
@@ -105,7 +107,8 @@ pub(in crate::output) fn compose(
         None => output.failed(frame),
         Some(RenderStart::Finished(finished)) => {
             drop(scene);
-            output.composed(frame, finished, None, clock);
+            read_newest_input(state, id);
+            drawing::submit_finished_job(state, id, frame, finished);
         }
         Some(RenderStart::UnderWay(job)) => {
             output.drawn_scene = scene;
@@ -115,6 +118,29 @@ pub(in crate::output) fn compose(
         }
     }
     ComposeResult::Frame
+}
+
+/// Handles the input that arrived while the frame was chosen and drawn, if planes can show its effect: their positions
+/// are taken when the frame is submitted. The frame may be discarded afterwards, because input may change anything.
+fn read_newest_input(state: &mut State, id: OutputId) {
+    let has_plane = state.outputs.by_id(id).is_some_and(|output| output.display.capabilities().cursor_plane.is_some());
+    if has_plane {
+        state.read_waiting_input();
+    }
+}
+
+/// Submits a frame that changes only planes, with the newest position of the cursor.
+fn submit_planes(state: &mut State, id: OutputId, frame: FrameId) {
+    read_newest_input(state, id);
+    let cursor = CursorAtSubmit(submit_ahead::cursor_on(state, id));
+    let State { outputs, clock, .. } = state;
+    let Some(output) = outputs.by_id_mut(id) else { return };
+    let frames = output.conductor.output_mut().frames_mut();
+    if frames.get(frame).is_some_and(|frame| !frame.is_discarded()) {
+        output.submit(frame, PlanChange::Planes, (None, cursor), clock);
+    } else if let Some(frame) = frames.take(frame) {
+        output.release_frame(frame);
+    }
 }
 
 /// Collects the feedback that waits for this frame.
@@ -173,7 +199,7 @@ impl OutputState {
         &mut self,
         id: FrameId,
         finished: FinishedJob,
-        cursor: Option<CursorAtSubmit>,
+        cursor: CursorAtSubmit,
         clock: &impl Clock,
     ) {
         let Some((buffer, drawn)) = self.take_drawn(finished) else { return self.failed(id) };
@@ -187,11 +213,11 @@ impl OutputState {
         &mut self,
         id: FrameId,
         change: PlanChange,
-        (in_fence, cursor): (Option<OwnedFd>, Option<CursorAtSubmit>),
+        (in_fence, cursor): (Option<OwnedFd>, CursorAtSubmit),
         clock: &impl Clock,
     ) {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
-        self.release_drawn(id, cursor.filter(|_| has_plane));
+        self.release_drawn(id, Some(cursor).filter(|_| has_plane));
         let composed = clock.now();
         let fence = in_fence.as_ref().and_then(crate::output::fence_copy);
         let cost = match &change {

@@ -18,7 +18,7 @@ use crate::scene::Scene;
 use crate::state::State;
 use crate::surface::FrameDiscardReason;
 use upbeat_timing::frames::{FrameStage, QueuedFrame};
-use upbeat_timing::id::FrameId;
+use upbeat_timing::id::{FrameId, OutputId};
 use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::Clock;
 
@@ -141,19 +141,26 @@ pub(in crate::output) fn handle_finished_jobs(state: &mut State) {
             crate::output::capture::handle_finished_job(state, finished);
             continue;
         };
-        let (frame, is_latched) = (frame.id, !frame.is_ahead() && !frame.is_discarded());
-        let cursor = is_latched.then(|| CursorAtSubmit(submit_ahead::cursor_on(state, id)));
-        let State { outputs, clock, .. } = state;
-        let Some(output) = outputs.by_id_mut(id) else { continue };
-        if is_latched {
-            output.composed(frame, finished, cursor, clock);
-        } else {
-            output.finished_ahead(frame, finished, clock);
-        }
+        let frame = frame.id;
+        submit_finished_job(state, id, frame, finished);
         submit_ahead::run_urgent_steps(state, id);
         crate::output::clients::second_period::send_ready_callbacks(state, id);
     }
     recover_renderer(state);
+}
+
+/// Submits `frame` of output `id`, which the renderer has drawn, with the newest position of the cursor. A frame that
+/// was drawn ahead, or discarded meanwhile, is not submitted here.
+pub(in crate::output) fn submit_finished_job(state: &mut State, id: OutputId, frame: FrameId, finished: FinishedJob) {
+    let cursor = CursorAtSubmit(submit_ahead::cursor_on(state, id));
+    let State { outputs, clock, .. } = state;
+    let Some(output) = outputs.by_id_mut(id) else { return };
+    let drawn = output.conductor.output().frames().get(frame);
+    if drawn.is_some_and(|frame| !frame.is_ahead() && !frame.is_discarded()) {
+        output.composed(frame, finished, cursor, clock);
+    } else {
+        output.finished_ahead(frame, finished, clock);
+    }
 }
 
 /// After a GPU reset or a driver failure: all frames in the renderer are lost, and its successor repaints every output.

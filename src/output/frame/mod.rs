@@ -102,7 +102,7 @@ impl OutputState {
     }
 }
 
-/// The cursor when a frame drawn on the render thread is submitted; `None`: it is on another output.
+/// The cursor when a latched frame is submitted; `None`: it is hidden or on another output.
 pub(in crate::output) struct CursorAtSubmit(pub Option<CursorLayer>);
 
 /// When and why a scene was latched.

@@ -24,7 +24,7 @@ use crate::backend::ModeId;
 use crate::backend::drm::ConfiguredMode;
 use crate::backend::seat::{Seat, SeatEvent};
 use crate::config::{OutputMode, RefreshRate};
-use crate::input::libinput::LibinputDevices;
+use crate::input::{self, libinput::LibinputDevices};
 use crate::output::power;
 use crate::state::State;
 use cards::Cards;
@@ -65,6 +65,7 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
 
     listen_to_seat(handle, &seat)?;
     let descriptor = devices.borrow().descriptor()?;
+    input::set_devices(state, devices.clone());
     let dispatch = move |state: &mut State| {
         devices.borrow_mut().dispatch(state);
         PostAction::Continue
