@@ -81,6 +81,9 @@ pub struct Capabilities {
     pub cursor_plane: Option<(u32, u32)>,
     /// How many overlay planes may show clients' buffers; see [`plane`].
     pub overlay_planes: u32,
+    /// Whether overlay planes show buffers in shared memory as well, unscaled. Device memory alone needs no copy, so
+    /// real devices take nothing else.
+    pub shared_memory_planes: bool,
     /// Whether the primary plane may show a client's buffer.
     pub direct_scanout: bool,
     /// Whether the source rectangle of a plane can be moved inside its buffer at each refresh, without a new test
@@ -104,6 +107,7 @@ impl Capabilities {
             front_buffer: false,
             cursor_plane: None,
             overlay_planes: 0,
+            shared_memory_planes: false,
             direct_scanout: false,
             plane_scroll: false,
             can_withdraw: false,

@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::PixelRect;
+use super::front::FrontMemory;
 
 /// A picture in memory that devices share (a dma-buf).
 #[derive(Debug)]
@@ -35,6 +36,25 @@ pub struct MemoryPart {
     pub stride: u32,
 }
 
+/// The memory of a client's buffer on a plane.
+#[derive(Clone, Debug)]
+pub enum PlaneMemory {
+    Device(Arc<DeviceMemory>),
+    /// The part of a buffer in shared memory (`wl_shm`) that the plane shows, pixel by pixel: its rows are as long as
+    /// the target. The display reads it when it begins to show the frame.
+    Shared(Arc<dyn FrontMemory>),
+}
+
+impl PlaneMemory {
+    /// The device memory; `None` for shared memory.
+    pub const fn device(&self) -> Option<&Arc<DeviceMemory>> {
+        match self {
+            PlaneMemory::Device(memory) => Some(memory),
+            PlaneMemory::Shared(_) => None,
+        }
+    }
+}
+
 /// A rectangle of a buffer, in buffer pixels; planes take fractions of 1/65536.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SourceRect {
@@ -47,7 +67,7 @@ pub struct SourceRect {
 /// A client's buffer on a plane.
 #[derive(Clone, Debug)]
 pub struct PlaneContent {
-    pub memory: Arc<DeviceMemory>,
+    pub memory: PlaneMemory,
     /// Keeps the client from drawing into the buffer. The display drops it when the plane shows something else.
     pub hold: Arc<dyn BufferHold>,
     /// The part of the buffer that is shown. Each of its pixels is shown opaque, whatever its alpha.

@@ -6,9 +6,24 @@ use smithay::wayland::shm::{BufferData, with_buffer_contents};
 
 use super::fingerprint::{read_bytes, read_words};
 use crate::backend::PixelRect;
+use crate::backend::front::FrontMemory;
 
 /// Bytes of a pixel.
 const PIXEL: usize = 4;
+
+/// A rectangle of a client's buffer, for displays that read it themselves.
+#[derive(Debug)]
+pub struct ClientRows {
+    pub buffer: WlBuffer,
+    /// In pixels of the buffer.
+    pub from: PixelRect,
+}
+
+impl FrontMemory for ClientRows {
+    fn read(&self, first: i32, height: i32, into: &mut [u32]) -> bool {
+        read_into(&self.buffer, PixelRect { y: self.from.y + first, height, ..self.from }, into)
+    }
+}
 
 /// The pixels of `rect` of `buffer`, rows from the top, `XRGB8888`. `None` if they cannot be read: another kind of
 /// memory or format, or a rectangle outside the buffer.

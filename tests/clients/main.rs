@@ -52,6 +52,7 @@ mod output_power;
 mod output_transforms;
 mod output_wakeup;
 mod outputs;
+mod overlay_planes;
 mod overview;
 mod panic_guard;
 mod pointer;

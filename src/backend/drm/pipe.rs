@@ -142,6 +142,7 @@ impl Pipe {
             overlay_planes: u32::try_from(self.properties.formats.overlays.len()).unwrap_or(0),
             direct_scanout: true,
             plane_scroll: true,
+            shared_memory_planes: false,
             // Frames in the presenter's queue can be withdrawn, but not the frame in flight.
             can_withdraw: true,
         }

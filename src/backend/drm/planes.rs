@@ -117,8 +117,9 @@ impl ClientPlanes {
 
 /// Whether a plane with these formats can show the content. A plane without modifiers shows linear buffers only.
 fn takes(formats: &FormatSet, content: &PlaneContent) -> bool {
-    let Some(code) = opaque_format(content.memory.format) else { return false };
-    let modifier = DrmModifier::from(content.memory.modifier);
+    let Some(memory) = content.memory.device() else { return false };
+    let Some(code) = opaque_format(memory.format) else { return false };
+    let modifier = DrmModifier::from(memory.modifier);
     let is_told = formats.contains(&DrmFormat { code, modifier });
     is_told || modifier == DrmModifier::Linear && formats.contains(&DrmFormat { code, modifier: DrmModifier::Invalid })
 }

@@ -21,7 +21,7 @@ pub(super) fn whole(content: &PlaneContent) -> Option<PixelBuffer> {
         return None;
     }
     let mut picture = PixelBuffer::new(width, height);
-    copy(&content.memory, (shown.x as usize, shown.y as usize), &mut picture)?;
+    copy(content.memory.device()?, (shown.x as usize, shown.y as usize), &mut picture)?;
     Some(picture)
 }
 

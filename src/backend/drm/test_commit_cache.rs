@@ -66,18 +66,19 @@ fn is_unsubsampled_rgb(format: u32) -> bool {
 impl PlaneTestKey {
     pub fn of(planes: &PlaneContents) -> Self {
         let key = |direct: bool, content: &PlaneContent| {
-            let memory: &DeviceMemory = &content.memory;
-            PlaneKey {
+            let memory: &DeviceMemory = content.memory.device()?;
+            Some(PlaneKey {
                 direct,
                 size: (memory.width, memory.height),
                 format: (memory.format, memory.modifier),
                 strides: memory.parts.iter().map(|part| part.stride).collect(),
                 source: SourceKey::of(content.source, memory.format),
                 target: content.target,
-            }
+            })
         };
-        let direct = planes.direct.iter().map(|content| key(true, content));
-        PlaneTestKey(direct.chain(planes.overlays.iter().map(|content| key(false, content))).collect())
+        // No plane takes shared memory, so such contents reach no test.
+        let direct = planes.direct.iter().filter_map(|content| key(true, content));
+        PlaneTestKey(direct.chain(planes.overlays.iter().filter_map(|content| key(false, content))).collect())
     }
 }
 
@@ -134,11 +135,12 @@ impl TestCommitCache {
         let mut wanted = Vec::new();
         let (mut refused, mut waits) = (false, false);
         for content in planes.contents() {
-            match self.frame(&content.memory) {
+            let Some(memory) = content.memory.device() else { return TestCommitLookup::Known(false) };
+            match self.frame(memory) {
                 Some(ImportedFramebuffer::There(_)) => {}
                 Some(ImportedFramebuffer::Asked) => waits = true,
                 Some(ImportedFramebuffer::Refused) => refused = true,
-                None => wanted.push(content.memory.clone()),
+                None => wanted.push(memory.clone()),
             }
         }
         if refused {
@@ -167,7 +169,7 @@ impl TestCommitCache {
 
     /// The planes with their framebuffers; `None` if a framebuffer is missing.
     pub fn with_frames(&self, planes: PlaneContents) -> Option<ShownPlanes> {
-        let frame = |content: &PlaneContent| match self.frame(&content.memory) {
+        let frame = |content: &PlaneContent| match self.frame(content.memory.device()?) {
             Some(ImportedFramebuffer::There(frame)) => Some(frame.clone()),
             _ => None,
         };
@@ -248,6 +250,7 @@ impl TestCommitCache {
 mod tests {
     use super::super::worker::WorkerHandle;
     use super::*;
+    use crate::backend::plane::PlaneMemory;
 
     fn memory() -> Arc<DeviceMemory> {
         Arc::new(DeviceMemory { width: 8, height: 8, format: 0, modifier: 0, parts: Vec::new() })
@@ -255,8 +258,12 @@ mod tests {
 
     fn planes(memory: &Arc<DeviceMemory>, x: i32) -> PlaneContents {
         let target = PixelRect { x, y: 0, width: 8, height: 8 };
-        let content =
-            PlaneContent { memory: memory.clone(), hold: Arc::new(()), source: SourceRect::default(), target };
+        let content = PlaneContent {
+            memory: PlaneMemory::Device(memory.clone()),
+            hold: Arc::new(()),
+            source: SourceRect::default(),
+            target,
+        };
         PlaneContents { direct: None, overlays: vec![content] }
     }
 

@@ -28,10 +28,12 @@ use super::front::FrontScanout;
 use super::grid::{RecordedRefresh, RefreshGrid};
 use super::limits::OptionsError;
 use super::options::OutputOptions;
+use super::overlay_planes;
 use super::panel::{FrontWrite, Panel};
 use super::panel_watch::{PanelWatch, WatchId};
 use super::pool::BufferPool;
 use super::scan::scan;
+use crate::backend::plane::PlaneContents;
 use crate::backend::{
     Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, PixelBuffer, ScreenSnapshot,
     VideoMode,
@@ -50,9 +52,11 @@ enum DisplayPower {
 #[derive(Debug)]
 struct PendingVirtualFrame {
     frame: FrameId,
-    /// The new buffer; `None` when only the cursor plane moves.
+    /// The new buffer; `None` when only planes change.
     buffer: Option<Buffer>,
     cursor: Option<CursorPlane>,
+    /// Clients' buffers on overlay planes.
+    planes: PlaneContents,
     submitted: Instant,
     /// When its fence signalled; `None` while it is pending.
     rendered: Option<Instant>,
@@ -137,11 +141,17 @@ impl VirtualDisplay {
             scan: Some(self.panel.beam()),
             front_buffer: self.options.front_buffer,
             cursor_plane: self.options.cursor_plane,
-            overlay_planes: 0,
+            overlay_planes: self.options.overlays,
+            shared_memory_planes: self.options.overlays > 0,
             direct_scanout: false,
-            plane_scroll: false,
+            plane_scroll: self.options.overlays > 0,
             can_withdraw: self.options.can_withdraw,
         }
+    }
+
+    /// Whether the overlay planes show these buffers.
+    pub fn can_show(&self, planes: &PlaneContents) -> bool {
+        self.power == DisplayPower::On && overlay_planes::test(planes, self.mode, self.options.overlays).is_ok()
     }
 
     /// Whether the output was unplugged.

@@ -1,7 +1,8 @@
-//! The image of one refresh as a camera would see it: the buffer on screen, rows that were rewritten too late, and the
-//! cursor.
+//! The image of one refresh as a camera would see it: the buffer on screen, rows that were rewritten too late, overlay
+//! planes, and the cursor.
 
 use super::grid::RecordedRefresh;
+use super::overlay_planes::PanelOverlay;
 use crate::backend::overlay::{self, OverlayPixels, intersection};
 use crate::backend::{Beam, CursorPlane, PixelBuffer, PixelRect};
 use upbeat_record::recording::RowTimes;
@@ -24,6 +25,8 @@ pub struct PanelImage<'a> {
     pub(super) buffer: &'a PixelBuffer,
     /// In the order in which they were overwritten.
     pub(super) read_rows: &'a [ReadRows],
+    /// Above the buffer, whenever it was rewritten.
+    pub(super) overlays: &'a [PanelOverlay],
     pub(super) cursor: Option<&'a CursorPlane>,
 }
 
@@ -80,6 +83,7 @@ impl PanelImage<'_> {
             let source = OverlayPixels { rect: old.rect, pixels: &old.pixels };
             source.put(rect, pixels, |_, old| old);
         }
+        self.overlays.iter().for_each(|overlay| overlay.put(rect, pixels));
         if let Some(cursor) = self.cursor {
             overlay::put_cursor(cursor, rect, pixels);
         }

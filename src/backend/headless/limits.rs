@@ -14,6 +14,9 @@ pub const FEWEST_BUFFERS: usize = 3;
 /// More buffers only get older, and make nothing faster.
 pub const MOST_BUFFERS: usize = 8;
 
+/// The most overlay planes. The CPU copies each of them, and hardware has fewer.
+pub const MOST_OVERLAYS: u32 = 8;
+
 /// Why a mode or an option is invalid.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum OptionsError {
@@ -37,6 +40,9 @@ pub enum OptionsError {
     /// Too few or too many buffers.
     #[error("{0} buffers: must lie in {FEWEST_BUFFERS}..={MOST_BUFFERS}")]
     Buffers(usize),
+    /// Too many overlay planes.
+    #[error("{0} overlay planes: must lie in 0..={MOST_OVERLAYS}")]
+    Overlays(u32),
     /// The submit lead is negative or longer than a second.
     #[error("submit lead {0}: must lie in 0 to 1 s")]
     SubmitLead(Span),

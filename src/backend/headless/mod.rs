@@ -11,6 +11,7 @@
 //! | [`pool`] | buffers and their ages |
 //! | [`fence`](super::fence) | when rendering was done |
 //! | [`panel`], [`scan`], [`image`] | scan-out row by row; the image that a camera would see |
+//! | `overlay_planes` | clients' buffers above the composed picture |
 //! | `front` | client memory that is read as the beam passes |
 //! | [`event_queue`], [`fault`] | the reported events: correct, or changed by a fault script |
 //! | [`panel_watch`], [`record`] | observers of the panel: recordings and light probes |
@@ -28,6 +29,7 @@ pub mod image;
 pub mod limits;
 pub mod options;
 pub mod output;
+mod overlay_planes;
 pub mod panel;
 pub mod panel_watch;
 mod pixels;

@@ -2,7 +2,7 @@
 
 use super::blanking;
 use super::fault::FaultScript;
-use super::limits::{FEWEST_BUFFERS, MOST_BUFFERS, OptionsError, check_mode};
+use super::limits::{FEWEST_BUFFERS, MOST_BUFFERS, MOST_OVERLAYS, OptionsError, check_mode};
 use crate::backend::VideoMode;
 use upbeat_timing::time::{Instant, Span};
 
@@ -21,6 +21,8 @@ pub struct OutputOptions {
     pub millimetres: Option<(u32, u32)>,
     /// The largest image of the cursor plane (width, height in pixels); `None` for no cursor plane.
     pub cursor_plane: Option<(u32, u32)>,
+    /// How many overlay planes show clients' buffers, at most [`MOST_OVERLAYS`]. They take buffers in shared memory.
+    pub overlays: u32,
     /// Whether a rectangle of the buffer on screen may be rewritten.
     pub front_buffer: bool,
     /// Whether a thread reads shared memory, on the monotonic clock. Otherwise it is read when the output is
@@ -46,6 +48,7 @@ impl Default for OutputOptions {
             buffers: FEWEST_BUFFERS,
             millimetres: None,
             cursor_plane: None,
+            overlays: 0,
             front_buffer: false,
             sampler_thread: false,
             can_withdraw: false,
@@ -67,6 +70,9 @@ impl OutputOptions {
         }
         if !(FEWEST_BUFFERS..=MOST_BUFFERS).contains(&self.buffers) {
             return Err(OptionsError::Buffers(self.buffers));
+        }
+        if self.overlays > MOST_OVERLAYS {
+            return Err(OptionsError::Overlays(self.overlays));
         }
         match self.submit_lead {
             Some(lead) if lead.is_negative() || lead > Span::from_seconds(1) => Err(OptionsError::SubmitLead(lead)),

@@ -12,6 +12,7 @@ use super::limits::OptionsError;
 use super::panel_watch::{PanelWatch, WatchId};
 use crate::backend::fence::{Fence, FenceState};
 use crate::backend::front::{ReadAhead, SharedFront};
+use crate::backend::plane::PlaneContents;
 use crate::backend::timer::Timer;
 use crate::backend::{
     Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, FramePlan, GammaRamp, ModeId, PixelBuffer,
@@ -199,6 +200,10 @@ impl Display for HeadlessOutput {
 
     fn release(&mut self, buffer: Buffer) {
         self.shared.state.borrow_mut().display.release(buffer);
+    }
+
+    fn can_show(&mut self, planes: &PlaneContents) -> bool {
+        self.shared.state.borrow().display.can_show(planes)
     }
 
     fn submit(&mut self, mut plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {

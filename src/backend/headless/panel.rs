@@ -11,8 +11,10 @@
 
 use super::grid::RecordedRefresh;
 use super::image::{PanelImage, ReadRows, row_of};
+use super::overlay_planes::PanelOverlays;
 use super::panel_watch::{PanelWatch, ScreenTime, WatchId};
 use super::pixels::PanelBuffer;
+use crate::backend::plane::PlaneContents;
 use crate::backend::{Beam, Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, ScreenSnapshot};
 use upbeat_timing::time::Instant;
 
@@ -32,8 +34,17 @@ struct PanelContent {
 pub struct Panel {
     beam: Beam,
     content: Option<PanelContent>,
+    /// Clients' buffers above the content.
+    overlays: PanelOverlays,
     watches: Vec<(WatchId, Box<dyn PanelWatch>)>,
     next_watch: u64,
+}
+
+/// The planes of a new frame.
+#[derive(Debug)]
+pub struct PanelPlanes {
+    pub cursor: Option<CursorPlane>,
+    pub clients: PlaneContents,
 }
 
 #[derive(Debug)]
@@ -56,7 +67,7 @@ pub enum BeamPosition {
 
 impl Panel {
     pub fn new(beam: Beam) -> Self {
-        Panel { beam, content: None, watches: Vec::new(), next_watch: 0 }
+        Panel { beam, content: None, overlays: PanelOverlays::default(), watches: Vec::new(), next_watch: 0 }
     }
 
     /// Changes the scan. The panel must be dark.
@@ -84,7 +95,7 @@ impl Panel {
 
     /// The image on screen; `None` if the panel is dark.
     pub fn image(&self) -> Option<PanelImage<'_>> {
-        self.content.as_ref().map(|content| content.image(self.beam))
+        self.content.as_ref().map(|content| content.image(self.beam, &self.overlays))
     }
 
     /// A snapshot of the screen, with or without the cursor plane.
@@ -93,10 +104,11 @@ impl Panel {
         let content = self.content.as_mut()?;
         let pixels = content.buffer.pixels.share();
         let (refresh, read_rows) = (content.first, content.read_rows.clone());
-        let cursor = content.cursor.clone().filter(|_| with_cursor);
+        let (cursor, overlays) = (content.cursor.clone().filter(|_| with_cursor), self.overlays.list().to_vec());
         Some(ScreenSnapshot::new(pixels.width, pixels.height, move |rect, into| {
             let (buffer, cursor) = (&*pixels, cursor.as_ref());
-            PanelImage { refresh, beam, buffer, read_rows: &read_rows, cursor }.read(rect, into);
+            let (read_rows, overlays) = (&read_rows[..], &overlays[..]);
+            PanelImage { refresh, beam, buffer, read_rows, overlays, cursor }.read(rect, into);
             true
         }))
     }
@@ -107,7 +119,7 @@ impl Panel {
         &mut self,
         frame: FrameId,
         buffer: Option<Buffer>,
-        cursor: Option<CursorPlane>,
+        planes: PanelPlanes,
         refresh: RecordedRefresh,
     ) -> Option<PanelBuffer> {
         self.finish(refresh.time);
@@ -116,6 +128,11 @@ impl Panel {
             (Some(new), old) => (Some(new), old.map(|content| content.buffer)),
             (None, old) => (old.map(|content| content.buffer), None),
         };
+        let PanelPlanes { cursor, clients } = planes;
+        match buffer {
+            Some(_) => self.overlays.show(clients),
+            None => self.overlays.clear(),
+        }
         self.content = buffer.map(|buffer| PanelContent {
             buffer,
             cursor,
@@ -179,7 +196,7 @@ impl Panel {
     pub fn notify_image_stays(&mut self) {
         let Some(content) = &mut self.content else { return };
         content.is_unsettled = false;
-        let image = content.image(self.beam);
+        let image = content.image(self.beam, &self.overlays);
         for (_, watch) in &mut self.watches {
             watch.image_stays(&image);
         }
@@ -205,6 +222,7 @@ impl Panel {
     /// Goes dark at `now` and returns the buffer.
     pub fn darken(&mut self, now: Instant) -> Option<PanelBuffer> {
         self.finish(now);
+        self.overlays.clear();
         self.content.take().map(|content| content.buffer)
     }
 
@@ -224,14 +242,14 @@ impl Panel {
         let Some(index) = self.watches.iter().position(|(other, _)| *other == id) else { return false };
         let (_, mut watch) = self.watches.remove(index);
         if let Some(content) = &self.content {
-            watch.image_done(&content.image(self.beam), content.shown_until(now));
+            watch.image_done(&content.image(self.beam, &self.overlays), content.shown_until(now));
         }
         true
     }
 
     fn notify_change(&mut self) {
         let Some(content) = &self.content else { return };
-        let image = content.image(self.beam);
+        let image = content.image(self.beam, &self.overlays);
         for (_, watch) in &mut self.watches {
             watch.image_changed(&image);
         }
@@ -240,7 +258,7 @@ impl Panel {
     /// Tells the watches that the image on screen ends at `until`.
     fn finish(&mut self, until: Instant) {
         let Some(content) = &self.content else { return };
-        let image = content.image(self.beam);
+        let image = content.image(self.beam, &self.overlays);
         for (_, watch) in &mut self.watches {
             watch.image_done(&image, content.shown_until(until));
         }
@@ -252,9 +270,10 @@ impl PanelContent {
         self.buffer.pixels.get()
     }
 
-    fn image(&self, beam: Beam) -> PanelImage<'_> {
+    fn image<'a>(&'a self, beam: Beam, overlays: &'a PanelOverlays) -> PanelImage<'a> {
         let (buffer, read_rows) = (self.pixels(), &self.read_rows[..]);
-        PanelImage { refresh: self.first, beam, buffer, read_rows, cursor: self.cursor.as_ref() }
+        let (overlays, cursor) = (overlays.list(), self.cursor.as_ref());
+        PanelImage { refresh: self.first, beam, buffer, read_rows, overlays, cursor }
     }
 
     fn shown_until(&self, until: Instant) -> ScreenTime {

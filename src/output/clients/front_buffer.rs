@@ -17,7 +17,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use std::sync::Arc;
 
 use crate::backend::PixelRect;
-use crate::backend::front::{FrontMemory, FrontScanReport, ReadAhead, SharedFront};
+use crate::backend::front::{FrontScanReport, ReadAhead, SharedFront};
 use crate::guard;
 use crate::output::OutputState;
 use crate::output::Outputs;
@@ -26,7 +26,7 @@ use crate::scene::Scene;
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
 use crate::surface::front_buffer::{FrontBuffer, FrontBufferReason, FrontBufferRequest, ScanTimes};
-use crate::surface::shm_pixels;
+use crate::surface::shm_pixels::{self, ClientRows};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::{Clock, Instant, Span};
@@ -55,18 +55,6 @@ pub struct FrontBufferShare {
     /// In pixels of the buffer.
     from: PixelRect,
     read_ahead: ReadAhead,
-}
-
-#[derive(Debug)]
-struct ClientFrontMemory {
-    buffer: WlBuffer,
-    from: PixelRect,
-}
-
-impl FrontMemory for ClientFrontMemory {
-    fn read(&self, first: i32, height: i32, into: &mut [u32]) -> bool {
-        shm_pixels::read_into(&self.buffer, PixelRect { y: self.from.y + first, height, ..self.from }, into)
-    }
 }
 
 /// Switches sharing on or off. The next turn ends existing shares if it is off.
@@ -195,7 +183,7 @@ fn try_share(state: &mut State, surface: &WlSurface, wish: FrontBufferRequest) {
     let scene = output.drawn_scene.clone();
     let shown = locate(state, id, surface, wish, &scene).and_then(|(BufferOnScreen { rect, from }, buffer)| {
         let output = state.outputs.by_id_mut(id).ok_or(FrontBufferReason::Hidden)?;
-        let memory = Arc::new(ClientFrontMemory { buffer: buffer.clone(), from });
+        let memory = Arc::new(ClientRows { buffer: buffer.clone(), from });
         output.sync_phase(now);
         output.shared_at = now;
         let read_ahead =

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::utils::{Physical, Rectangle, Size};
 
 use crate::backend::PixelRect;
-use crate::backend::plane::{DeviceMemory, PlaneContent, PlaneContents, SourceRect};
+use crate::backend::plane::{PlaneContent, PlaneContents, PlaneMemory, SourceRect};
 use crate::output::OutputState;
 use crate::output::scene::plane_choice::{
     AvailablePlanes, ComposedArea, PlaneCandidate, direct_candidate, overlay_candidates,
@@ -14,6 +15,7 @@ use crate::output_transform::OutputTransform;
 use crate::scene::{EffectKind, Layer, OnPlane, Scene};
 use crate::state::State;
 use crate::surface::device_buffers::DeviceBuffers;
+use crate::surface::shm_pixels::{self, ClientRows};
 
 /// Allows or forbids client buffers on planes.
 pub fn set_enabled(state: &mut State, on: bool) {
@@ -30,11 +32,13 @@ impl OutputState {
         let offer =
             AvailablePlanes { overlays: capabilities.overlay_planes as usize, direct: capabilities.direct_scanout };
         let draws_cursor = capabilities.cursor_plane.is_none();
-        if !memories.on_planes() || offer == AvailablePlanes::default() || memories.is_empty() {
+        let takes_shared = capabilities.shared_memory_planes;
+        let has_memory = takes_shared || !memories.is_empty();
+        if !memories.on_planes() || offer == AvailablePlanes::default() || !has_memory {
             return PlaneContents::default();
         }
         let contents: Vec<Option<PlaneContent>> =
-            scene.layers.iter().map(|layer| plane_content(layer, scene, memories)).collect();
+            scene.layers.iter().map(|layer| plane_content(layer, scene, memories, takes_shared)).collect();
         if contents.iter().all(Option::is_none) {
             return PlaneContents::default();
         }
@@ -111,9 +115,9 @@ fn composed_areas(scene: &Scene, draws_cursor: bool) -> Vec<ComposedArea> {
     effects.chain(cursor).collect()
 }
 
-/// The layer as plane content, if a plane can show it: an opaque, unclipped client buffer in device memory with the
-/// panel's transform, because planes do not rotate.
-fn plane_content(layer: &Layer, scene: &Scene, memories: &DeviceBuffers) -> Option<PlaneContent> {
+/// The layer as plane content, if a plane can show it: an opaque, unclipped client buffer with the panel's transform,
+/// because planes do not rotate. It lies in device memory or, if the planes take that, unscaled in shared memory.
+fn plane_content(layer: &Layer, scene: &Scene, memories: &DeviceBuffers, takes_shared: bool) -> Option<PlaneContent> {
     let buffer = layer.buffer.as_ref()?;
     let plain = layer.opacity >= 1.0
         && layer.clip.is_none()
@@ -124,20 +128,34 @@ fn plane_content(layer: &Layer, scene: &Scene, memories: &DeviceBuffers) -> Opti
     if !plain || !opaque || layer.target.is_empty() {
         return None;
     }
-    let memory: Arc<DeviceMemory> = memories.of(buffer)?;
     let source = crate::render::source(layer);
+    let source = SourceRect { x: source.loc.x, y: source.loc.y, width: source.size.w, height: source.size.h };
     let Rectangle { loc: at, size } = scene.turn.rect(layer.target, scene.size);
-    Some(PlaneContent {
-        memory,
-        hold: memories.hold(buffer),
-        source: SourceRect { x: source.loc.x, y: source.loc.y, width: source.size.w, height: source.size.h },
-        target: PixelRect { x: at.x, y: at.y, width: size.w, height: size.h },
-    })
+    let target = PixelRect { x: at.x, y: at.y, width: size.w, height: size.h };
+    let memory = match memories.of(buffer) {
+        Some(memory) => PlaneMemory::Device(memory),
+        None if takes_shared => shared_memory(buffer, source, target)?,
+        None => return None,
+    };
+    Some(PlaneContent { memory, hold: memories.hold(buffer), source, target })
+}
+
+/// The part `source` of a buffer in shared memory; `None` if it is scaled to `target` or cannot be read.
+fn shared_memory(buffer: &WlBuffer, source: SourceRect, target: PixelRect) -> Option<PlaneMemory> {
+    let SourceRect { x, y, width, height } = source;
+    let is_unscaled = (width, height) == (f64::from(target.width), f64::from(target.height));
+    if !is_unscaled || x.fract() != 0.0 || y.fract() != 0.0 {
+        return None;
+    }
+    let from = PixelRect { x: x as i32, y: y as i32, ..target };
+    shm_pixels::can_read(buffer, from)
+        .then(|| PlaneMemory::Shared(Arc::new(ClientRows { buffer: buffer.clone(), from })))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::plane::DeviceMemory;
 
     const SCREEN: (i32, i32) = (1000, 600);
     const ALL: AvailablePlanes = AvailablePlanes { overlays: 2, direct: true };
@@ -147,9 +165,8 @@ mod tests {
         let layer = |&(x, y, width, height): &(i32, i32, i32, i32)| {
             let (w, h) = (width.unsigned_abs(), height.unsigned_abs());
             let memory = DeviceMemory { width: w, height: h, format: 0, modifier: 0, parts: Vec::new() };
-            let target = PixelRect { x, y, width, height };
-            let content =
-                PlaneContent { memory: Arc::new(memory), hold: Arc::new(()), source: SourceRect::default(), target };
+            let (memory, target) = (PlaneMemory::Device(Arc::new(memory)), PixelRect { x, y, width, height });
+            let content = PlaneContent { memory, hold: Arc::new(()), source: SourceRect::default(), target };
             let target = Rectangle::new((x, y).into(), (width, height).into());
             (PlaneCandidate { target, plain: true }, Some(content))
         };

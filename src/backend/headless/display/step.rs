@@ -5,6 +5,7 @@ use crate::backend::LossReason;
 use crate::backend::headless::event_queue::LitRectangle;
 use crate::backend::headless::fault::{FaultKind, FaultPoint};
 use crate::backend::headless::grid::RecordedRefresh;
+use crate::backend::headless::panel::PanelPlanes;
 use upbeat_timing::time::{Instant, Span};
 
 /// An event that time alone causes.
@@ -131,7 +132,8 @@ impl VirtualDisplay {
             self.present_settling(refresh);
         }
         let is_new = pending.buffer.is_some();
-        if let Some(old) = self.panel.flip(pending.frame, pending.buffer, pending.cursor, refresh) {
+        let planes = PanelPlanes { cursor: pending.cursor, clients: pending.planes };
+        if let Some(old) = self.panel.flip(pending.frame, pending.buffer, planes, refresh) {
             self.pool.retire_scanned(old);
         }
         if let Some(front) = self.front.as_ref().filter(|front| is_new && !front.seen.is_empty()) {

@@ -3,6 +3,7 @@
 use super::{DisplayPower, PendingVirtualFrame, VirtualDisplay};
 use crate::backend::headless::event_queue::LitRectangle;
 use crate::backend::headless::fault::{FaultKind, FaultPoint};
+use crate::backend::headless::overlay_planes;
 use crate::backend::headless::panel::{BeamPosition, FrontWrite};
 use crate::backend::overlay::intersection;
 use crate::backend::{CursorPlane, FrameId, FramePlan, LossReason, PixelRect, PlanChange, SubmitError};
@@ -17,6 +18,7 @@ impl VirtualDisplay {
         if let (Some(cursor), Some(largest)) = (&plan.cursor, self.options.cursor_plane) {
             test_cursor(cursor, largest)?;
         }
+        overlay_planes::test(&plan.planes, self.mode, self.options.overlays)?;
         match &plan.change {
             PlanChange::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
                 Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"))
@@ -81,8 +83,8 @@ impl VirtualDisplay {
         let cursor = plan.cursor.filter(|_| self.options.cursor_plane.is_some());
         // Where frames may queue, each is for its own refresh, not for the next refresh.
         let held_until = if self.options.queue > 0 { plan.present - self.mode.interval() / 2 } else { now };
-        let accepted =
-            PendingVirtualFrame { frame, buffer, cursor, submitted: now, rendered, held_until, waited: false };
+        let (planes, submitted, waited) = (plan.planes, now, false);
+        let accepted = PendingVirtualFrame { frame, buffer, cursor, planes, submitted, rendered, held_until, waited };
         match self.pending {
             None => self.pending = Some(accepted),
             Some(_) => self.queued.push_back(accepted),
