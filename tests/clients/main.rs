@@ -21,6 +21,7 @@ mod decorations;
 mod descriptors;
 mod dmabuf;
 mod drag_offers;
+mod dragged_planes;
 mod early_callbacks;
 mod edges;
 mod event_floods;

@@ -7,8 +7,8 @@
 //!
 //! The scene travels with its frame's [`FrameContent`]. Until the frame is submitted, its output latches nothing else.
 //!
-//! Layers on planes of their own are not drawn. The cursor plane gets the cursor's position when the frame is
-//! submitted, not when its scene was latched.
+//! Layers on planes of their own are not drawn. The cursor plane and planes that the user moves get their places when
+//! the frame is submitted, not when its scene was latched.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::backend::{FramePlan, PlanChange, SubmitError};
 use crate::output::OutputState;
 use crate::output::frame::drawing::{self, RenderStart};
 use crate::output::frame::submit_ahead;
-use crate::output::frame::{CursorAtSubmit, FrameContent, FramePixels, LatchContext};
+use crate::output::frame::{FrameContent, FramePixels, LatchContext, PlanesAtSubmit};
 use crate::output::scene::hud;
 use crate::output::scene::overlays;
 use crate::render::FinishedJob;
@@ -107,7 +107,7 @@ pub(in crate::output) fn compose(
         None => output.failed(frame),
         Some(RenderStart::Finished(finished)) => {
             drop(scene);
-            read_newest_input(state, id);
+            read_newest_input(state, id, frame);
             drawing::submit_finished_job(state, id, frame, finished);
         }
         Some(RenderStart::UnderWay(job)) => {
@@ -122,22 +122,26 @@ pub(in crate::output) fn compose(
 
 /// Handles the input that arrived while the frame was chosen and drawn, if planes can show its effect: their positions
 /// are taken when the frame is submitted. The frame may be discarded afterwards, because input may change anything.
-fn read_newest_input(state: &mut State, id: OutputId) {
-    let has_plane = state.outputs.by_id(id).is_some_and(|output| output.display.capabilities().cursor_plane.is_some());
-    if has_plane {
+fn read_newest_input(state: &mut State, id: OutputId, frame: FrameId) {
+    let has_planes = state.outputs.by_id(id).is_some_and(|output| {
+        let frame = output.conductor.output().frames().get(frame);
+        let has_overlays = frame.is_some_and(|frame| !frame.content.planes.overlays.is_empty());
+        has_overlays || output.display.capabilities().cursor_plane.is_some()
+    });
+    if has_planes {
         state.read_waiting_input();
     }
 }
 
-/// Submits a frame that changes only planes, with the newest position of the cursor.
+/// Submits a frame that changes only planes, with their newest places.
 fn submit_planes(state: &mut State, id: OutputId, frame: FrameId) {
-    read_newest_input(state, id);
-    let cursor = CursorAtSubmit(submit_ahead::cursor_on(state, id));
+    read_newest_input(state, id, frame);
+    let at_submit = submit_ahead::planes_at_submit(state, id, frame);
     let State { outputs, clock, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
     let frames = output.conductor.output_mut().frames_mut();
     if frames.get(frame).is_some_and(|frame| !frame.is_discarded()) {
-        output.submit(frame, PlanChange::Planes, (None, cursor), clock);
+        output.submit(frame, PlanChange::Planes, (None, at_submit), clock);
     } else if let Some(frame) = frames.take(frame) {
         output.release_frame(frame);
     }
@@ -166,17 +170,23 @@ impl OutputState {
         }
     }
 
-    /// Releases the client buffers of a drawn frame, and updates its cursor to `now` if given.
-    fn release_drawn(&mut self, id: FrameId, now: Option<CursorAtSubmit>) {
+    /// Releases the client buffers of a drawn frame, and moves its planes.
+    fn release_drawn(&mut self, id: FrameId, at_submit: PlanesAtSubmit) {
+        let has_plane = self.display.capabilities().cursor_plane.is_some();
         let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
-        let scene = &mut frame.content.scene;
+        let FrameContent { scene, planes, .. } = &mut frame.content;
         let is_drawn = Arc::ptr_eq(scene, &self.drawn_scene);
         if is_drawn {
             self.drawn_scene = Arc::default();
         }
         if let Some(scene) = Arc::get_mut(scene) {
             scene.release_buffers();
-            scene.cursor = now.map_or(scene.cursor.take(), |now| now.0);
+            if has_plane {
+                scene.cursor = at_submit.cursor;
+            }
+            if let Some(moved) = at_submit.overlays {
+                moved.apply(scene, planes);
+            }
         }
         if is_drawn {
             self.drawn_scene = scene.clone();
@@ -193,31 +203,31 @@ impl OutputState {
         planes.direct.is_some() || (same_picture && undrawn_cursor && !is_first)
     }
 
-    /// Submits a latched frame that was drawn, or fails it if drawing failed. `cursor`: its current position, for
-    /// the cursor plane.
+    /// Submits a latched frame that was drawn, or fails it if drawing failed. `at_submit`: the current places of
+    /// its planes.
     pub(in crate::output) fn composed(
         &mut self,
         id: FrameId,
         finished: FinishedJob,
-        cursor: CursorAtSubmit,
+        at_submit: PlanesAtSubmit,
         clock: &impl Clock,
     ) {
         let Some((buffer, drawn)) = self.take_drawn(finished) else { return self.failed(id) };
         if let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) {
             frame.content.record.damage = drawn.area();
         }
-        self.submit(id, PlanChange::Compose { buffer, damage: drawn.damage }, (drawn.fence, cursor), clock);
+        self.submit(id, PlanChange::Compose { buffer, damage: drawn.damage }, (drawn.fence, at_submit), clock);
     }
 
     fn submit(
         &mut self,
         id: FrameId,
         change: PlanChange,
-        (in_fence, cursor): (Option<OwnedFd>, CursorAtSubmit),
+        (in_fence, at_submit): (Option<OwnedFd>, PlanesAtSubmit),
         clock: &impl Clock,
     ) {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
-        self.release_drawn(id, Some(cursor).filter(|_| has_plane));
+        self.release_drawn(id, at_submit);
         let composed = clock.now();
         let fence = in_fence.as_ref().and_then(crate::output::fence_copy);
         let cost = match &change {

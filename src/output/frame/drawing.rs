@@ -11,7 +11,7 @@ use calloop::ping::Ping;
 use crate::backend::Buffer;
 use crate::output::OutputState;
 use crate::output::frame::submit_ahead;
-use crate::output::frame::{CursorAtSubmit, FrameContent, FramePixels};
+use crate::output::frame::{FrameContent, FramePixels};
 use crate::output::power::{self, PowerOnEvent};
 use crate::render::{DrawnFrame, FinishedJob, RecoveredRenderer, RenderJob, RenderJobId, Renderer};
 use crate::scene::Scene;
@@ -149,15 +149,15 @@ pub(in crate::output) fn handle_finished_jobs(state: &mut State) {
     recover_renderer(state);
 }
 
-/// Submits `frame` of output `id`, which the renderer has drawn, with the newest position of the cursor. A frame that
-/// was drawn ahead, or discarded meanwhile, is not submitted here.
+/// Submits `frame` of output `id`, which the renderer has drawn, with the newest places of its planes. A frame
+/// that was drawn ahead, or discarded meanwhile, is not submitted here.
 pub(in crate::output) fn submit_finished_job(state: &mut State, id: OutputId, frame: FrameId, finished: FinishedJob) {
-    let cursor = CursorAtSubmit(submit_ahead::cursor_on(state, id));
+    let at_submit = submit_ahead::planes_at_submit(state, id, frame);
     let State { outputs, clock, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
     let drawn = output.conductor.output().frames().get(frame);
     if drawn.is_some_and(|frame| !frame.is_ahead() && !frame.is_discarded()) {
-        output.composed(frame, finished, cursor, clock);
+        output.composed(frame, finished, at_submit, clock);
     } else {
         output.finished_ahead(frame, finished, clock);
     }

@@ -14,6 +14,7 @@ use crate::backend::Buffer;
 use crate::backend::fence::Fence;
 use crate::backend::plane::PlaneContents;
 use crate::output::OutputState;
+use crate::output::scene::moved_planes::MovedPlanes;
 use crate::output::scene::scrolling::ViewReport;
 use crate::render::{DrawnFrame, RenderJobId};
 use crate::scene::{CursorLayer, Scene};
@@ -102,8 +103,13 @@ impl OutputState {
     }
 }
 
-/// The cursor when a latched frame is submitted; `None`: it is hidden or on another output.
-pub(in crate::output) struct CursorAtSubmit(pub Option<CursorLayer>);
+/// The places of planes when a latched frame is submitted.
+pub(in crate::output) struct PlanesAtSubmit {
+    /// `None`: the cursor is hidden or on another output.
+    pub cursor: Option<CursorLayer>,
+    /// `None`: the overlay planes have not moved since the latch.
+    pub overlays: Option<MovedPlanes>,
+}
 
 /// When and why a scene was latched.
 pub(in crate::output) struct LatchContext {

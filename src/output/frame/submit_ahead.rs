@@ -18,8 +18,9 @@ use std::sync::Arc;
 use crate::backend::plane::PlaneContents;
 use crate::backend::{FramePlan, PixelRect, PlanChange};
 use crate::output::OutputState;
-use crate::output::frame::{FrameContent, FramePixels};
+use crate::output::frame::{FrameContent, FramePixels, PlanesAtSubmit};
 use crate::output::panel::turn_of;
+use crate::output::scene::moved_planes;
 use crate::scene::CursorLayer;
 use crate::state::State;
 use upbeat_timing::frames::{FrameOperation, FrameStage};
@@ -126,6 +127,12 @@ pub(in crate::output) fn submit_ahead_of_latch(state: &mut State, id: OutputId, 
         // A rejected frame is already gone; a frame that is still here had no pixels.
         None => output.conductor.output_mut().frames_mut().discard(frame),
     }
+}
+
+/// The current places of the planes of a latched frame.
+pub(in crate::output) fn planes_at_submit(state: &mut State, id: OutputId, frame: FrameId) -> PlanesAtSubmit {
+    let overlays = moved_planes::find(state, id, frame);
+    PlanesAtSubmit { cursor: cursor_on(state, id), overlays }
 }
 
 /// The current cursor on output `id`.

@@ -3,6 +3,7 @@
 pub(super) mod cursor;
 pub mod followers;
 pub(super) mod hud;
+pub(super) mod moved_planes;
 pub(super) mod on_screen;
 pub mod overlays;
 pub(super) mod overscroll;

@@ -98,8 +98,14 @@ fn arrange(
     (planes, chosen)
 }
 
+/// A rectangle of `scene` on the panel.
+pub(super) fn on_panel(rect: Rectangle<i32, Physical>, scene: &Scene) -> PixelRect {
+    let Rectangle { loc: at, size } = scene.turn.rect(rect, scene.size);
+    PixelRect { x: at.x, y: at.y, width: size.w, height: size.h }
+}
+
 /// The composed parts of a scene that are not layers.
-fn composed_areas(scene: &Scene, draws_cursor: bool) -> Vec<ComposedArea> {
+pub(super) fn composed_areas(scene: &Scene, draws_cursor: bool) -> Vec<ComposedArea> {
     let effects = scene.effects.iter().map(|effect| {
         // A blur samples its surroundings, so it may depend on any pixel.
         let target = match effect.kind {
@@ -130,8 +136,7 @@ fn plane_content(layer: &Layer, scene: &Scene, memories: &DeviceBuffers, takes_s
     }
     let source = crate::render::source(layer);
     let source = SourceRect { x: source.loc.x, y: source.loc.y, width: source.size.w, height: source.size.h };
-    let Rectangle { loc: at, size } = scene.turn.rect(layer.target, scene.size);
-    let target = PixelRect { x: at.x, y: at.y, width: size.w, height: size.h };
+    let target = on_panel(layer.target, scene);
     let memory = match memories.of(buffer) {
         Some(memory) => PlaneMemory::Device(memory),
         None if takes_shared => shared_memory(buffer, source, target)?,
