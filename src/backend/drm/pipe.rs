@@ -20,7 +20,7 @@ use super::planes::PlaneFormats;
 use super::presenter_mirror::{PresenterMirror, PresenterPower};
 use super::retry_backoff::RetryBackoff;
 use super::scanout::ScanoutBuffers;
-use super::test_commit_cache::{PlaneTestKey, TestCommitCache, TestCommitLookup};
+use super::test_commit_cache::{TestCommitCache, TestCommitLookup};
 use super::worker::WorkerHandle;
 use super::{client_framebuffer, readback, vrr};
 use crate::backend::plane::{DeviceMemory, PlaneContents};
@@ -193,6 +193,8 @@ impl Pipe {
             self.test_commit_cache.want_retry();
             return false;
         }
+        let VideoMode { width, height, .. } = self.mode();
+        self.test_commit_cache.set_screen((width, height));
         match self.test_commit_cache.lookup(planes) {
             TestCommitLookup::Known(shows) => shows,
             TestCommitLookup::Import(memories) => {
@@ -200,7 +202,8 @@ impl Pipe {
                 false
             }
             TestCommitLookup::Test(shown) => {
-                self.channels.presenter.send(PresenterCommand::Test(PlaneTestKey::of(planes), shown));
+                let key = self.test_commit_cache.key(planes);
+                self.channels.presenter.send(PresenterCommand::Test(key, shown));
                 false
             }
         }

@@ -22,7 +22,8 @@ const MOST_RESULTS: usize = 64;
 ///
 /// The position of a source rectangle is not part of it while the rectangle lies on whole pixels, so that a scrolled
 /// view is tested once and not at each offset. For formats with subsampled colours, drivers may need even positions, so
-/// odd positions are a key of their own. If a driver needs more, it refuses the frame
+/// odd positions are a key of their own. The position on the screen is not part of it either while the whole target lies
+/// there, so that a window that is moved is tested once. If a driver needs more, it refuses the frame
 /// ([`record_refusal`](TestCommitCache::record_refusal)), and these planes are composed from then on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlaneTestKey(Vec<PlaneKey>);
@@ -34,7 +35,7 @@ struct PlaneKey {
     format: (u32, u64),
     strides: Vec<u32>,
     source: SourceKey,
-    target: PixelRect,
+    target: TargetKey,
 }
 
 /// The part of a source rectangle that matters to the driver.
@@ -57,6 +58,24 @@ impl SourceKey {
     }
 }
 
+/// The part of a target rectangle that matters to the driver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum TargetKey {
+    /// All of it lies on the screen: its width and height.
+    Whole(i32, i32),
+    /// The edge of the screen cuts it: the remaining part may be too small or not aligned, so its position matters.
+    Cut(PixelRect),
+}
+
+impl TargetKey {
+    /// For a screen of this width and height.
+    fn of(target: PixelRect, (width, height): (i32, i32)) -> Self {
+        let PixelRect { x, y, width: across, height: down } = target;
+        let is_inside = x >= 0 && y >= 0 && x <= width.saturating_sub(across) && y <= height.saturating_sub(down);
+        if is_inside { TargetKey::Whole(across, down) } else { TargetKey::Cut(target) }
+    }
+}
+
 /// Whether each pixel of this format has red, green and blue values of its own, by its name in `drm_fourcc.h`: `XR24`,
 /// `AB48`, `RG16`. Unknown formats count as subsampled.
 fn is_unsubsampled_rgb(format: u32) -> bool {
@@ -64,7 +83,8 @@ fn is_unsubsampled_rgb(format: u32) -> bool {
 }
 
 impl PlaneTestKey {
-    pub fn of(planes: &PlaneContents) -> Self {
+    /// The key on a screen of this width and height.
+    fn of(planes: &PlaneContents, screen: (i32, i32)) -> Self {
         let key = |direct: bool, content: &PlaneContent| {
             let memory: &DeviceMemory = content.memory.device()?;
             Some(PlaneKey {
@@ -73,7 +93,7 @@ impl PlaneTestKey {
                 format: (memory.format, memory.modifier),
                 strides: memory.parts.iter().map(|part| part.stride).collect(),
                 source: SourceKey::of(content.source, memory.format),
-                target: content.target,
+                target: TargetKey::of(content.target, screen),
             })
         };
         // No plane takes shared memory, so such contents reach no test.
@@ -121,13 +141,25 @@ pub(super) struct TestCommitCache {
     imports: Vec<BufferImport>,
     /// A lookup returned "no" only because the result was not known yet.
     retry_wanted: bool,
+    /// Width and height of the mode; nothing lies on the screen before it is set.
+    screen: (i32, i32),
 }
 
 impl TestCommitCache {
+    /// Sets the width and height of the mode.
+    pub const fn set_screen(&mut self, screen: (i32, i32)) {
+        self.screen = screen;
+    }
+
+    /// The key of these planes.
+    pub fn key(&self, planes: &PlaneContents) -> PlaneTestKey {
+        PlaneTestKey::of(planes, self.screen)
+    }
+
     /// Whether the driver shows `planes`, or the next step to find out. The caller must take that step: it counts
     /// as taken.
     pub fn lookup(&mut self, planes: &PlaneContents) -> TestCommitLookup {
-        let key = PlaneTestKey::of(planes);
+        let key = self.key(planes);
         let result = self.known.iter().find(|(known, _)| *known == key).map(|(_, result)| *result);
         if result == Some(TestCommitResult::No) {
             return TestCommitLookup::Known(false);
@@ -208,7 +240,7 @@ impl TestCommitCache {
 
     /// The driver refused a frame with these planes.
     pub fn record_refusal(&mut self, planes: &PlaneContents) {
-        self.remember(PlaneTestKey::of(planes), TestCommitResult::No);
+        self.remember(self.key(planes), TestCommitResult::No);
     }
 
     /// A lookup failed only because the result is not known yet.
@@ -247,157 +279,4 @@ impl TestCommitCache {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::worker::WorkerHandle;
-    use super::*;
-    use crate::backend::plane::PlaneMemory;
-
-    fn memory() -> Arc<DeviceMemory> {
-        Arc::new(DeviceMemory { width: 8, height: 8, format: 0, modifier: 0, parts: Vec::new() })
-    }
-
-    fn planes(memory: &Arc<DeviceMemory>, x: i32) -> PlaneContents {
-        let target = PixelRect { x, y: 0, width: 8, height: 8 };
-        let content = PlaneContent {
-            memory: PlaneMemory::Device(memory.clone()),
-            hold: Arc::new(()),
-            source: SourceRect::default(),
-            target,
-        };
-        PlaneContents { direct: None, overlays: vec![content] }
-    }
-
-    /// A framebuffer without a device: the worker that frees it gets an error.
-    fn frame() -> Option<Arc<ClientFrame>> {
-        use smithay::backend::drm::DrmDeviceFd;
-        use smithay::utils::DeviceFd;
-        let file = std::fs::File::open("/dev/null").unwrap();
-        let device = DrmDeviceFd::new(DeviceFd::from(std::os::fd::OwnedFd::from(file)));
-        let handle = std::num::NonZeroU32::new(1).unwrap();
-        Some(Arc::new(ClientFrame::new(&device, handle.into(), &WorkerHandle::start().unwrap())))
-    }
-
-    #[test]
-    fn unknown_planes_are_composed_until_the_test_commit_returns() {
-        let (mut cache, memory) = (TestCommitCache::default(), memory());
-        let planes = planes(&memory, 0);
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.len() == 1));
-        assert!(
-            matches!(cache.lookup(&planes), TestCommitLookup::Import(wanted) if wanted.is_empty()),
-            "it is on its way"
-        );
-        assert!(cache.record_import(&Arc::downgrade(&memory), frame()), "ask again");
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Known(false)), "the driver was asked");
-        assert!(cache.record_result(PlaneTestKey::of(&planes), Some(true)), "ask again");
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Known(true)));
-    }
-
-    #[test]
-    fn result_counts_for_its_key_only_and_a_refusal_causes_no_retry() {
-        let (mut cache, memory) = (TestCommitCache::default(), memory());
-        let (here, there) = (planes(&memory, 0), planes(&memory, 1));
-        cache.lookup(&here);
-        cache.record_import(&Arc::downgrade(&memory), frame());
-        cache.lookup(&here);
-        assert!(!cache.record_result(PlaneTestKey::of(&here), Some(false)));
-        assert!(matches!(cache.lookup(&here), TestCommitLookup::Known(false)));
-        assert!(matches!(cache.lookup(&there), TestCommitLookup::Test(_)));
-    }
-
-    #[test]
-    fn moving_source_of_an_rgb_buffer_is_tested_once() {
-        let questions = |code: &[u8; 4]| {
-            let made =
-                DeviceMemory { width: 8, height: 8, format: u32::from_le_bytes(*code), modifier: 0, parts: vec![] };
-            let (mut cache, memory) = (TestCommitCache::default(), Arc::new(made));
-            let at = |y: f64| {
-                let mut planes = planes(&memory, 0);
-                planes.overlays[0].source = SourceRect { x: 0.0, y, width: 4.0, height: 4.0 };
-                planes
-            };
-            cache.lookup(&at(0.0));
-            cache.record_import(&Arc::downgrade(&memory), frame());
-            let rows = (0..200).filter(|row| match cache.lookup(&at(f64::from(*row))) {
-                TestCommitLookup::Test(shown) => cache.record_result(PlaneTestKey::of(&shown.planes), Some(true)),
-                _ => false,
-            });
-            rows.count()
-        };
-        assert_eq!((questions(b"XR24"), questions(b"AB48"), questions(b"NV12"), questions(b"YUYV")), (1, 1, 2, 2));
-    }
-
-    #[test]
-    fn moving_source_of_a_subsampled_buffer_is_tested_for_odd_and_even_positions() {
-        let (mut cache, memory) = (TestCommitCache::default(), memory());
-        let at = |x: f64, y: f64| {
-            let mut planes = planes(&memory, 0);
-            planes.overlays[0].source = SourceRect { x, y, width: 4.0, height: 4.0 };
-            planes
-        };
-        cache.lookup(&at(0.0, 0.0));
-        cache.record_import(&Arc::downgrade(&memory), frame());
-        let mut asked = 0;
-        for row in 0..200 {
-            if let TestCommitLookup::Test(shown) = cache.lookup(&at(0.0, f64::from(row))) {
-                asked += 1;
-                cache.record_result(PlaneTestKey::of(&shown.planes), Some(true));
-            }
-            assert!(matches!(cache.lookup(&at(0.0, f64::from(row))), TestCommitLookup::Known(true)), "row {row}");
-        }
-        assert_eq!(asked, 2);
-        assert!(matches!(cache.lookup(&at(0.0, 0.5)), TestCommitLookup::Test(_)), "between pixels the driver filters");
-        let mut wider = at(0.0, 0.0);
-        wider.overlays[0].source.width = 5.0;
-        assert!(matches!(cache.lookup(&wider), TestCommitLookup::Test(_)));
-    }
-
-    #[test]
-    fn failed_test_commit_is_repeated() {
-        let (mut cache, memory) = (TestCommitCache::default(), memory());
-        let planes = planes(&memory, 0);
-        cache.lookup(&planes);
-        cache.record_import(&Arc::downgrade(&memory), frame());
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
-        assert!(!cache.record_result(PlaneTestKey::of(&planes), None), "not at once");
-        assert!(cache.take_retry_wanted(), "but when something was shown");
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
-    }
-
-    #[test]
-    fn all_answers_of_a_latch_with_many_windows_are_remembered() {
-        let (mut cache, memory) = (TestCommitCache::default(), memory());
-        let windows: Vec<_> = (0..40).map(|x| planes(&memory, x)).collect();
-        cache.lookup(&windows[0]);
-        cache.record_import(&Arc::downgrade(&memory), frame());
-        for window in &windows {
-            assert!(matches!(cache.lookup(window), TestCommitLookup::Test(_)));
-            cache.record_result(PlaneTestKey::of(window), Some(true));
-        }
-        assert!(windows.iter().all(|window| matches!(cache.lookup(window), TestCommitLookup::Known(true))));
-    }
-
-    #[test]
-    fn results_of_another_mode_are_forgotten() {
-        let (mut cache, memory) = (TestCommitCache::default(), memory());
-        let planes = planes(&memory, 0);
-        cache.lookup(&planes);
-        cache.record_import(&Arc::downgrade(&memory), frame());
-        cache.lookup(&planes);
-        cache.forget();
-        assert!(!cache.record_result(PlaneTestKey::of(&planes), Some(true)), "asked before the mode was switched");
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Test(_)));
-    }
-
-    #[test]
-    fn a_frame_that_was_refused_is_not_tried_again_and_a_buffer_that_cannot_be_imported_neither() {
-        let (mut cache, memory, other) = (TestCommitCache::default(), memory(), memory());
-        let refused = planes(&memory, 0);
-        cache.record_refusal(&refused);
-        assert!(matches!(cache.lookup(&refused), TestCommitLookup::Known(false)));
-        let planes = planes(&other, 1);
-        cache.lookup(&planes);
-        assert!(!cache.record_import(&Arc::downgrade(&other), None));
-        assert!(matches!(cache.lookup(&planes), TestCommitLookup::Known(false)));
-    }
-}
+mod tests;
