@@ -6,11 +6,14 @@
     planes.py light FRAMES      checks that frames for the cursor alone had no damage
     planes.py shows SIZE        checks that a plane shows a picture of that size, such as 320x240
     planes.py primary           prints the primary plane's framebuffer
+    planes.py follows SIZE      checks for a second that a plane always shows a picture of that size, at ten places or more
+    planes.py place SIZE        prints the place of the plane that shows a picture of that size, such as 100+80
 """
 
 import json
 import re
 import sys
+import time
 
 
 def state():
@@ -49,6 +52,21 @@ def light(path):
     return 0 if len(cursor) >= 10 and len(heavy) <= len(cursor) // 4 else f"{len(heavy)} of {len(cursor)} repainted"
 
 
+def places(size):
+    positions = [plane["position"].split("+", 1) for plane in state()]
+    return [place for shown, place in positions if shown == size]
+
+
+def follows(size):
+    end, seen = time.monotonic() + 1, []
+    while time.monotonic() < end:
+        seen.append(places(size))
+    if not all(seen):
+        return f"in {seen.count([])} of {len(seen)} samples no plane shows {size}"
+    different = {place for now in seen for place in now}
+    return 0 if len(different) >= 10 else f"only {len(different)} places: {sorted(different)}"
+
+
 def main():
     match sys.argv[1:]:
         case []:
@@ -60,6 +78,10 @@ def main():
             sys.exit(0 if size in sizes else f"no plane shows {size}, they show {sizes}")
         case ["primary"]:
             print(max(state(), key=area)["framebuffer"])
+        case ["follows", size]:
+            sys.exit(follows(size))
+        case ["place", size]:
+            print(*places(size))
         case ["light", path]:
             sys.exit(light(path))
 
