@@ -3,11 +3,13 @@
 
 use upbeat::input::drag::{self, DragSource};
 use upbeat::input::{InputEvent, KeyboardId};
+use upbeat::render::Renderer;
 use upbeat::scene::OnPlane;
+use upbeat_timing::time::Span;
 use wayland_client::protocol::wl_shm::Format;
 
 use crate::fixture::content::{BLUE, GREEN, RED, Xrgb8888Pixel};
-use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, TestToplevel, TestWorld};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, REFRESH, TestToplevel, TestWorld, gles};
 use crate::newest_input::LateDevices;
 use crate::overlay_planes::{SIZE, assert_like_full_redraw, planes, with_overlays};
 
@@ -28,7 +30,11 @@ struct DraggedPlaneStage {
 impl DraggedPlaneStage {
     /// A red window on a plane, which nothing holds yet.
     fn new(overlays: u32) -> Self {
-        let mut world = TestWorld::rendered_on(with_overlays(overlays));
+        Self::drawn_by(Renderer::pixman().unwrap(), overlays)
+    }
+
+    fn drawn_by(renderer: Renderer, overlays: u32) -> Self {
+        let mut world = TestWorld::rendered_at(REFRESH, with_overlays(overlays), renderer);
         let (client, window) = world.open_filled("dragged", SIZE, RED);
         world.move_window("dragged", CORNER);
         world.point(HELD.0, HELD.1);
@@ -133,6 +139,23 @@ fn plane_of_a_dragged_window_moves_while_another_window_is_drawn() {
     assert!(stage.world.client(client).light(7).is_some(), "the same frame shows the drawn window");
     stage.assert_window_moved_by(LATE);
     stage.assert_settles();
+}
+
+#[test]
+fn plane_of_a_dragged_window_moves_while_the_render_thread_draws() {
+    let Some(renderer) = gles() else { return };
+    let mut stage = DraggedPlaneStage::drawn_by(renderer, 1);
+    let (client, other) = stage.open("drawn", (900, 500), 64, true);
+    stage.hold(DragSource::Pointer);
+    stage.world.drawing_takes(Span::from_millis(3));
+    stage.world.point(HELD.0 + f64::from(EARLY.0), HELD.1 + f64::from(EARLY.1));
+    commit_translucent(&mut stage.world, client, &other, 64, 7);
+    stage.world.run_until("drawing", |world| world.output(0).is_drawing());
+    let before = stage.world.output(0).presented();
+    stage.world.point(HELD.0 + f64::from(LATE.0), HELD.1 + f64::from(LATE.1));
+    stage.world.run_until("the next frame", |world| world.output(0).presented() > before);
+    assert!(stage.world.client(client).light(7).is_some(), "the same frame shows the drawn window");
+    stage.assert_window_moved_by(LATE);
 }
 
 #[test]
