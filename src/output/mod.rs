@@ -513,7 +513,10 @@ pub fn cursor_changed(state: &mut State) {
     for output in &mut state.outputs.list {
         // An output that showed the cursor must repaint, too, to remove it.
         let shows = !is_hidden && geometry(&output.output).to_f64().contains(position);
-        if shows || output.drawn_scene.cursor.is_some() {
+        let frames = output.conductor.output().frames();
+        let is_in_frame = frames.iter().any(|frame| frame.content.scene.cursor.is_some());
+        let has_cursor = is_in_frame || output.drawn_scene.cursor.is_some();
+        if shows || has_cursor {
             output.schedule_repaint(RepaintReason::Cursor);
         }
     }

@@ -79,6 +79,7 @@ fn switch(state: &mut State, id: OutputId, on: bool) {
     output.display.set_power(on);
     output.conductor.output_mut().set_powered(on);
     output.drawn_scene = std::sync::Arc::default();
+    output.canvas.forget();
     output.statistics.cadence.pause();
     (output.last_sequence, output.last_light) = (None, None);
     if on {

@@ -11,6 +11,7 @@ mod misses;
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::output::in_place;
+use upbeat::render::Renderer;
 use upbeat_timing::time::{Instant, Span};
 use wayland_client::protocol::wl_shm::Format;
 
@@ -62,7 +63,11 @@ impl InPlaceSession {
 
     /// As [`new`](Self::new), on a display with these options.
     fn on(options: OutputOptions, top: i32, on: bool) -> Self {
-        let mut world = TestWorld::rendered_on(options);
+        Self::in_world(TestWorld::rendered_on(options), top, on)
+    }
+
+    /// The same in this session without windows.
+    fn in_world(mut world: TestWorld, top: i32, on: bool) -> Self {
         in_place::set_enabled(&mut world.state, on);
         let (client, window) = world.open("ink", WINDOW.0, WINDOW.1);
         let corner = (400, top);
@@ -208,6 +213,32 @@ fn in_place_event_to_row_latency_is_low_at_every_height() {
         let counts = with.counts();
         assert!(counts.lit > 100 && counts.torn == 0, "{counts:?}");
         assert_eq!(without.counts(), in_place::InPlaceCounts::default());
+    }
+}
+
+/// Without a refresh that begins in time for the row, the beam's way is added to the latency of rows below the top.
+#[test]
+fn variable_refresh_begins_so_that_the_beam_meets_the_row() {
+    // 48 to 144 Hz. The virtual panel needs nearly all of the shortest interval for its rows.
+    let (shortest, longest) = (Span::from_millihertz(144_000), Span::from_millihertz(48_000));
+    let variable = OutputOptions { variable_refresh: Some((shortest, longest)), ..options() };
+    let app_and_output = COST + Span::from_micros(300) + Span::from_micros(1_700);
+    for top in [20, 280, 540] {
+        let world = || TestWorld::rendered_at(144_000, variable.clone(), Renderer::pixman().unwrap());
+        let mut with = InPlaceSession::in_world(world(), top, true);
+        let mut without = InPlaceSession::in_world(world(), top, false);
+        let (row, age) = figures(&mut with);
+        let (whole_row, whole_age) = figures(&mut without);
+        println!(
+            "at {top}: {row} and {age} in place, {whole_row} and {whole_age} in whole pictures, {:?}",
+            with.counts()
+        );
+        // The bound of line 0 holds for the rows near it. Below, a part of the beam's way is saved.
+        assert!(top > 200 || row <= app_and_output.scale(3, 2) + Span::from_millis(1), "{row} at {top}");
+        assert!(age <= whole_age && row <= whole_row, "{age} and {row} at {top}");
+        assert!(top < 200 || whole_age - age >= Span::from_micros(1_500), "{whole_age} and {age} at {top}");
+        assert_eq!(with.counts().torn, 0);
+        assert!(top < 200 || with.counts().lit > 100, "{:?}", with.counts());
     }
 }
 

@@ -295,6 +295,11 @@ impl<T> Conductor<T> {
         }
         let vsync = self.output.vsync();
         let (refresh, interval) = (vsync.present(RefreshIndex(planned.target.0.saturating_sub(1))), vsync.interval());
+        // A client that left its last callback without content may have nothing to write now either.
+        let answering = self.pacer(id).filter(|pacer| pacer.drawing().is_none());
+        if let Some((line, budget)) = answering.and_then(|pacer| pacer.row_budget(now, &self.output)) {
+            self.output.begin_refresh_for_row(line, now + budget);
+        }
         self.pacer_mut(id)?.called_back(now, cpu, (refresh, interval))
     }
 

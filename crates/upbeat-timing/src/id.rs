@@ -55,3 +55,7 @@ pub struct UpdateId {
 /// shown; no number is used twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u64);
+
+/// Identifies a pacer of one output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacerId(pub(crate) u32);

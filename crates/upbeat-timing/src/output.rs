@@ -22,6 +22,7 @@ mod panel_schedule;
 mod presentation;
 mod rate;
 mod refresh_numbers;
+mod row_refresh;
 
 use super::frames::{AheadSettings, FlightTimes, FrameQueue, FrameTrigger, QueuedFrame};
 use super::id::FrameId;
@@ -223,8 +224,8 @@ impl<T> OutputMachine<T> {
     pub fn set_powered(&mut self, powered: bool) {
         self.powered = powered;
         if !powered {
-            (self.repaint_reason, self.due, self.panel_schedule.bound, self.withdraw_scheduled) =
-                (None, None, None, false);
+            (self.repaint_reason, self.due, self.withdraw_scheduled) = (None, None, false);
+            (self.panel_schedule.bound, self.panel_schedule.row_refresh) = (None, None);
         }
     }
 
@@ -377,11 +378,14 @@ impl<T> OutputMachine<T> {
         if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;
         }
+        self.panel_schedule.keep_row_refresh(self.vsync.present(index) + self.vsync.interval());
         self.content_rhythms.latch();
-        let usual =
-            if self.panel_schedule.latch(index, only_cursor) { RepaintReason::Output } else { RepaintReason::Content };
+        let shows_again = self.panel_schedule.latch(index, only_cursor);
+        let usual = if shows_again { RepaintReason::Output } else { RepaintReason::Content };
         self.composes = false;
-        let need = self.repaint_reason.take().unwrap_or(usual);
+        // A cursor that is back at its place would show nothing, and the refresh would not begin.
+        let needed = self.repaint_reason.take().filter(|need| !(shows_again && *need == RepaintReason::Cursor));
+        let need = needed.unwrap_or(usual);
         self.scrolls = need == RepaintReason::Scroll;
         need
     }

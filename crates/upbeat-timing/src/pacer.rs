@@ -387,7 +387,9 @@ impl Pacer {
         let is_late = next > drawing.target;
         self.last_target = self.last_target.max(Some(next).filter(|_| is_late && !drawing.is_second));
         if !pause && !drawing.overlaps && !drawing.is_second {
-            self.note_row_answer(is_late, wall);
+            // On a variable rate the row may be in a later refresh than expected, and in time.
+            let is_seen = self.in_place_row().and_then(|line| output.row_under_way(line, now)).is_some();
+            self.note_row_answer(is_late && !is_seen, wall);
         }
         let is_done = parts.are_done();
         if is_done && !is_late && !pause && !drawing.overlaps {

@@ -4,6 +4,7 @@
 //! [`Pacers::put_idle_to_sleep`] puts pacers back to sleep that have no plan and that no other pacer depends on.
 
 use super::pacer::Pacer;
+pub use crate::id::PacerId;
 use crate::time::{Instant, Span};
 
 /// The number of pacers that fit without an allocation.
@@ -11,10 +12,6 @@ const CAPACITY: usize = 64;
 /// A pacer stays awake this long after its answer, because other pacers may need to know that its client drew at the
 /// same time. Longer than any cost.
 const RECENT: Span = Span::from_seconds(1);
-
-/// Identifies a pacer of one output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PacerId(u32);
 
 /// The pacers of one output.
 #[derive(Clone, Debug)]

@@ -76,6 +76,7 @@ impl OutputHooks for State {
     }
 
     fn schedule_repaint(&mut self, surface: &WlSurface) {
+        in_place::forget_row(self, surface);
         repaint::surface_changed(self, surface);
     }
 

@@ -30,7 +30,11 @@ use crate::surface::{Feedback, PresentPath};
 use upbeat_timing::id::{FrameId, OutputId};
 use upbeat_timing::output::ComposeCostKind;
 use upbeat_timing::record::RepaintReason;
-use upbeat_timing::time::Clock;
+use upbeat_timing::time::{Clock, Span};
+
+/// A frame that must be submitted within this time reads no more input: the few events that arrive while a frame is drawn
+/// are handled in less.
+const LONGEST_READ: Span = Span::from_micros(100);
 
 /// Result of composing a latch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,12 +127,17 @@ pub(in crate::output) fn compose(
 /// Handles the input that arrived while the frame was chosen and drawn, if planes can show its effect: their positions
 /// are taken when the frame is submitted. The frame may be discarded afterwards, because input may change anything.
 fn read_newest_input(state: &mut State, id: OutputId, frame: FrameId) {
-    let has_planes = state.outputs.by_id(id).is_some_and(|output| {
-        let frame = output.conductor.output().frames().get(frame);
-        let has_overlays = frame.is_some_and(|frame| !frame.content.planes.overlays.is_empty());
-        has_overlays || output.display.capabilities().cursor_plane.is_some()
+    let now = state.clock.now();
+    let reads = state.outputs.by_id(id).is_some_and(|output| {
+        let machine = output.conductor.output();
+        machine.frames().get(frame).is_some_and(|frame| {
+            let FrameContent { planes, record, .. } = &frame.content;
+            let has_planes = !planes.overlays.is_empty() || output.display.capabilities().cursor_plane.is_some();
+            let is_in_time = machine.vsync().is_variable() || record.submit_by > now + LONGEST_READ;
+            has_planes && is_in_time
+        })
     });
-    if has_planes {
+    if reads {
         state.read_waiting_input();
     }
 }

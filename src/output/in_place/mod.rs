@@ -85,6 +85,8 @@ enum InPlaceResult {
     Waits,
     /// It is composed. `near`: the client's next content may still be written in place if it is in time.
     Composed { near: bool },
+    /// It is composed, because a panel with variable refresh waits for a frame. The client's next content may be written.
+    ComposedSooner,
 }
 
 /// The newest input was at `position` (global logical coordinates).
@@ -128,6 +130,7 @@ pub(super) fn run_writes(state: &mut State) {
                         output.in_place.waiting.push((surface, None));
                     }
                 }
+                InPlaceResult::ComposedSooner => repaint::surface_changed(state, &surface),
                 InPlaceResult::Composed { near } => {
                     if near {
                         note_missed_row(state, id, &surface);
@@ -138,6 +141,16 @@ pub(super) fn run_writes(state: &mut State) {
                 }
             }
         }
+    }
+}
+
+/// The content of `surface` is composed: its next content is not expected at a row, if its last was.
+pub(super) fn forget_row(state: &mut State, surface: &WlSurface) {
+    let Some(entry) = state.surfaces.get(surface) else { return };
+    let Some(id) = entry.output() else { return };
+    let is_last = |output: &OutputState| output.in_place.last.is_some_and(|(known, _)| known == entry.id());
+    if state.outputs.by_id(id).is_some_and(is_last) {
+        expect_row(state, id, surface, None);
     }
 }
 
@@ -168,6 +181,12 @@ fn try_write(state: &mut State, id: OutputId, surface: &WlSurface, since: Option
         Some(WriteObstacle::Ahead) => return InPlaceResult::Composed { near: false },
     }
     let Some(index) = output.conductor.output().seen_in_place(&candidate.rect, now) else {
+        if output.conductor.output().waits_to_scan(&candidate.rect, now) {
+            // A whole picture is lit soonest, because no refresh was begun for the row. One is for the next content.
+            let line = output.conductor.output().scan().map(|scan| scan.first_line(&candidate.rect));
+            expect_row(state, id, surface, line);
+            return InPlaceResult::ComposedSooner;
+        }
         output.in_place.counts.late += 1;
         return InPlaceResult::Composed { near: true };
     };
@@ -261,6 +280,13 @@ impl OutputState {
     }
 
     /// Whether content of `client` may be written in place, by its rules.
+    /// Whether a rule of the client forbids writes in place.
+    fn forbids_writes(&self, client: ClientId) -> bool {
+        let pacing = self.clients.get(&client);
+        let pacer = pacing.and_then(|pacing| self.conductor.pacer(pacing.pacer));
+        pacer.is_some_and(|pacer| !pacer.is_in_place_allowed())
+    }
+
     fn may_write(&self, client: ClientId) -> bool {
         let pacing = self.clients.get(&client);
         pacing.and_then(|pacing| self.conductor.pacer(pacing.pacer)).is_some_and(Pacer::may_be_in_place)

@@ -57,8 +57,9 @@ pub(in crate::output) fn plan(
     (before, then): (Point<f64, Logical>, Point<f64, Logical>),
 ) -> Option<FollowerMove> {
     let now = state.clock.now();
-    let id = state.surfaces.get(surface)?.output().filter(|_| state.outputs.rules.in_place)?;
-    let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
+    let entry = state.surfaces.get(surface).filter(|_| state.outputs.rules.in_place)?;
+    let (id, client) = (entry.output()?, entry.client());
+    let output = state.outputs.by_id(id).filter(|output| output.writes_in_place() && !output.forbids_writes(client))?;
     let layer = output.drawn_scene.layers.iter().find(|layer| layer.surface == *surface)?;
     let line = first_line(output, layer, step(before, then))?;
     let machine = output.conductor.output();

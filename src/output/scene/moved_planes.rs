@@ -76,6 +76,10 @@ fn moved_planes(
 ) -> Option<MovedPlanes> {
     let shapes = moved_shapes(latched, now)?;
     let draws_cursor = output.display.capabilities().cursor_plane.is_none();
+    if draws_cursor && latched.cursor != now.cursor {
+        // The cursor is drawn at its latched place.
+        return None;
+    }
     if !overlays_stay_on_top(latched, now, draws_cursor) {
         return None;
     }

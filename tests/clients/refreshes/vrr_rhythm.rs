@@ -112,7 +112,10 @@ fn presented(
             client.globals().presentation.feedback(&window.surface, &client.handle(), number);
             match pace {
                 ClientPace::Callback => drop(window.surface.frame(&client.handle(), number)),
-                ClientPace::Fifo => (fifo.set_barrier(), fifo.wait_barrier()).0,
+                ClientPace::Fifo => {
+                    fifo.set_barrier();
+                    fifo.wait_barrier();
+                }
                 ClientPace::Neither => {}
             }
             window.surface.commit();

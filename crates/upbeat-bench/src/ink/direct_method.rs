@@ -10,8 +10,7 @@
 //! A camera's moments have no fixed phase, so the ink is looked at once a millisecond for as long as it is lit. Then the
 //! mean is comparable with the mean of event→row: each picture is seen from its first light to the light of the next.
 
-use super::figures::IdentifiedFrame;
-use super::hand::SentReport;
+use super::hand::{SentReport, position};
 use upbeat_timing::time::{Instant, Span};
 
 /// Time between two looks.
@@ -26,15 +25,24 @@ const LATEST_LOOK: Span = Span::from_millis(50);
 /// turns, distance over speed is no time.
 const MOST_CHANGE: f64 = 0.1;
 
+/// Ink on screen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LitInk {
+    /// Its position in pixels.
+    pub at: (f64, f64),
+    /// The light of its row, and the light of the ink that follows it.
+    pub light: Instant,
+    pub until: Instant,
+}
+
 /// Latencies by the direct method, one for each look at steadily moving ink.
-pub(super) fn latencies(sent: &[SentReport], seen: &[IdentifiedFrame]) -> Vec<Span> {
+pub(super) fn latencies(sent: &[SentReport], seen: &[LitInk]) -> Vec<Span> {
     let mut latencies = Vec::new();
-    for (index, picture) in seen.iter().enumerate() {
-        let next = seen.get(index + 1).map_or(picture.view.until, |next| next.light);
-        let end = next.min(picture.light + LATEST_LOOK);
-        let mut at = picture.light;
+    for ink in seen {
+        let end = ink.until.min(ink.light + LATEST_LOOK);
+        let mut at = ink.light;
         while at < end {
-            latencies.extend(latency_at(sent, (picture.drawn.x, picture.drawn.y), at));
+            latencies.extend(latency_at(sent, ink.at, at));
             at += LOOK;
         }
     }
@@ -43,7 +51,7 @@ pub(super) fn latencies(sent: &[SentReport], seen: &[IdentifiedFrame]) -> Vec<Sp
 
 /// The latency of ink at `ink` at the moment `at`; `None` where the hand does not move steadily.
 fn latency_at(sent: &[SentReport], ink: (f64, f64), at: Instant) -> Option<Span> {
-    let hand = super::figures::position(sent, at)?;
+    let hand = position(sent, at)?;
     let (vx, vy) = velocity(sent, at)?;
     let speed = vx.hypot(vy);
     if speed < SLOWEST {
@@ -58,8 +66,8 @@ fn latency_at(sent: &[SentReport], ink: (f64, f64), at: Instant) -> Option<Span>
 
 /// The hand's velocity around `at`, in pixels a second.
 fn velocity(sent: &[SentReport], at: Instant) -> Option<(f64, f64)> {
-    let before = super::figures::position(sent, at - AROUND_LOOK)?;
-    let after = super::figures::position(sent, at + AROUND_LOOK)?;
+    let before = position(sent, at - AROUND_LOOK)?;
+    let after = position(sent, at + AROUND_LOOK)?;
     let seconds = (AROUND_LOOK * 2).as_seconds_f64();
     Some(((after.0 - before.0) / seconds, (after.1 - before.1) / seconds))
 }

@@ -18,7 +18,9 @@ use crate::load::ClientLoad;
 use crate::pixels::PixelError;
 use crate::run::{BenchError, SessionFolder};
 use crate::statistics::format_quantiles;
+use upbeat_lab::interaction::JustInTimePolicy;
 use upbeat_record::ipc::message::OutputMode;
+use upbeat_timing::estimator::TwoShot;
 use upbeat_timing::time::Span;
 
 /// Modes to compare, the baseline first.
@@ -76,6 +78,17 @@ impl InkMode {
 }
 
 impl InkMode {
+    /// The policy of the simulator that is this mode; `None` if it has none.
+    fn simulated(self) -> Option<JustInTimePolicy> {
+        let policy = simulated::just_in_time();
+        match self {
+            InkMode::JustInTime => Some(policy),
+            InkMode::TwoShot => Some(JustInTimePolicy { two_shot: Some(TwoShot::default()), ..policy }),
+            InkMode::InPlace => Some(policy.in_place()),
+            InkMode::Legacy | InkMode::Follower | InkMode::FrontBuffer => None,
+        }
+    }
+
     /// How the client draws in this mode.
     const fn way(self) -> InkMethod {
         match self {
@@ -209,9 +222,10 @@ impl InkOptions {
                     .figures(run, report, &recording)
                     .map_err(|source| BenchError::Pixels { run: run.title(), source })?;
                 let refresh = (self.screen().interval, active);
-                let simulated = match run.input.is_generated() {
-                    true => simulated::simulate(run.mode, log, &sent, refresh)?,
-                    false => None,
+                let policy = run.mode.simulated().filter(|_| run.input.is_generated());
+                let simulated = match policy {
+                    Some(policy) => simulated::simulate(policy, log, &sent, refresh)?,
+                    None => None,
                 };
                 InkRun { simulated, ..figures }
             }

@@ -2,17 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::direct_method;
-use super::hand::SentReport;
+use super::direct_method::{self, LitInk};
+use super::hand::{SentReport, position};
 use super::marker;
 use super::recorded_images::RecordedView;
 use super::sheet::{DrawnInkFrame, SheetReport};
 use super::simulated::SimulatedInk;
 use crate::statistics::Quantiles;
 use upbeat_timing::time::{Instant, Span};
-
-/// Reports further apart than this belong to two strokes: the hand's position between them is unknown.
-const STROKE_GAP: Span = Span::from_millis(100);
 
 /// Median, percentiles and maximum, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,11 +128,11 @@ impl RecordedScreen {
 
 /// A recorded image together with the frame in it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct IdentifiedFrame {
-    pub view: RecordedView,
-    pub drawn: DrawnInkFrame,
+struct IdentifiedFrame {
+    view: RecordedView,
+    drawn: DrawnInkFrame,
     /// Light of the marker's row.
-    pub light: Instant,
+    light: Instant,
 }
 
 /// Computes the figures of a run.
@@ -168,7 +165,7 @@ pub(super) fn count(report: &SheetReport, views: &[RecordedView], screen: Record
         events: all.0.len(),
         event_to_row_ms: Quantiles::of(all.0),
         event_to_line_0_ms: Quantiles::of(to_line_0),
-        direct_ms: Quantiles::of(direct_method::latencies(&report.sent, &seen)),
+        direct_ms: Quantiles::of(direct_method::latencies(&report.sent, &lit_ink(&seen))),
         age_ms: Quantiles::of(all.1),
         rows: ["top", "middle", "bottom"]
             .into_iter()
@@ -203,6 +200,17 @@ fn identify_frames(report: &SheetReport, views: &[RecordedView], screen: Recorde
         Some(IdentifiedFrame { view: *view, drawn, light })
     };
     views.iter().filter_map(of).collect()
+}
+
+/// The ink of each image, from its light to the light of the next.
+fn lit_ink(seen: &[IdentifiedFrame]) -> Vec<LitInk> {
+    let next = seen.iter().skip(1).map(|next| Some(next.light)).chain([None]);
+    let ink = |(seen, next): (&IdentifiedFrame, Option<Instant>)| LitInk {
+        at: (seen.drawn.x, seen.drawn.y),
+        light: seen.light,
+        until: next.unwrap_or(seen.view.until),
+    };
+    seen.iter().zip(next).map(ink).collect()
 }
 
 fn distinct(seen: &[IdentifiedFrame]) -> usize {
@@ -268,18 +276,6 @@ fn errors(sent: &[SentReport], seen: &[IdentifiedFrame], screen: RecordedScreen)
         overshoots.push(beyond.clamp(0.0, ahead));
     }
     (errors, overshoots)
-}
-
-/// The hand's position at `at`, between two reports of a stroke.
-pub(super) fn position(sent: &[SentReport], at: Instant) -> Option<(f64, f64)> {
-    let next = sent.partition_point(|sent| sent.at < at);
-    let (before, after) = (sent.get(next.checked_sub(1)?)?, sent.get(next)?);
-    let length = after.at - before.at;
-    if after.begins || length > STROKE_GAP {
-        return None;
-    }
-    let way = if length > Span::ZERO { (at - before.at).as_seconds_f64() / length.as_seconds_f64() } else { 1.0 };
-    Some((before.x + way * (after.x - before.x), before.y + way * (after.y - before.y)))
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use upbeat_record::ipc::message::Request;
 use upbeat_record::ipc::message::input::InputEvent;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
+/// Reports further apart than this belong to two strokes: the hand's position between them is unknown.
+const STROKE_GAP: Span = Span::from_millis(100);
 /// Pressure of the pen, 0 to 1.
 const PRESSURE: f64 = 0.5;
 /// Time after the last report, so that compositor and client can process it.
@@ -128,4 +130,16 @@ fn events(device: HandDevice, (x, y): (f64, f64), begins: bool, ends: bool) -> V
 fn sleep_until(until: Instant) {
     let left = (until - MonotonicClock.now()).max(Span::ZERO);
     std::thread::sleep(Duration::from_nanos(left.as_nanos() as u64));
+}
+
+/// The hand's position at `at`, between two reports of a stroke.
+pub(super) fn position(sent: &[SentReport], at: Instant) -> Option<(f64, f64)> {
+    let next = sent.partition_point(|sent| sent.at < at);
+    let (before, after) = (sent.get(next.checked_sub(1)?)?, sent.get(next)?);
+    let length = after.at - before.at;
+    if after.begins || length > STROKE_GAP {
+        return None;
+    }
+    let way = if length > Span::ZERO { (at - before.at).as_seconds_f64() / length.as_seconds_f64() } else { 1.0 };
+    Some((before.x + way * (after.x - before.x), before.y + way * (after.y - before.y)))
 }

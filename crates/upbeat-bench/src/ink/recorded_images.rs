@@ -9,8 +9,8 @@ use super::marker::{self, code_position};
 use super::sheet::DrawnInkFrame;
 use crate::block_code::{BlockCode, DecodeError, PixelView};
 use crate::pixels::PixelError;
-use upbeat_record::recording::{RecordedImage, RowTimes};
 use upbeat_record::recording::stream::StreamReader;
+use upbeat_record::recording::{RecordedImage, RowTimes};
 use upbeat_timing::time::Instant;
 
 /// Frames after the last identified frame that are tried first. All other frames are tried if none of them fits.

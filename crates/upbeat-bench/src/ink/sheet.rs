@@ -29,7 +29,7 @@ use upbeat_client::protocol::predicted_input::upbeat_predicted_input_manager_v1:
 use upbeat_timing::time::{Clock as _, MonotonicClock, Span};
 
 /// Frames before the hand begins: in the first frames client and compositor touch their memory for the first time.
-const WARM_UP: u32 = 30;
+const WARM_UP: u32 = 300;
 /// Longest wait for the light of the last frames.
 const LAST_LIGHT: Span = Span::from_millis(200);
 /// Longest wait for the sheet's first frames.

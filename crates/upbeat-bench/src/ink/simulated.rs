@@ -1,4 +1,4 @@
-//! The same run in the simulator: what `upbeat simulate` says of the measured costs, beside the recorded pixels.
+//! The same run in the simulator, from the costs in the frame log, to compare with the recorded pixels.
 //!
 //! ```text
 //!   frame log ── time of each frame, time from `ready_by` to light ──┐
@@ -11,13 +11,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::driver::InkMode;
 use super::hand::SentReport;
 use crate::run::{BenchError, client_records};
 use upbeat_lab::interaction::{AppCost, InteractionPolicy, InteractionSetup, JustInTimePolicy, run};
 use upbeat_lab::load::FrameCost;
 use upbeat_timing::defaults::{ESTIMATOR, INTERACTIVE_MISS};
-use upbeat_timing::estimator::TwoShot;
 use upbeat_timing::record::ClientFrameRecord;
 use upbeat_timing::time::Span;
 
@@ -37,39 +35,39 @@ pub struct SimulatedInk {
     pub output_ms: f64,
 }
 
-/// Simulates the run whose frame log is `log`. `None` for modes that the simulator does not have, and without frames.
+/// Just-in-time pacing as in a session: frames do not begin with events.
+pub(super) const fn just_in_time() -> JustInTimePolicy {
+    JustInTimePolicy { snap: false, ..JustInTimePolicy::new(ESTIMATOR, INTERACTIVE_MISS) }
+}
+
+/// Simulates the run whose frame log is `log`; `None` without frames.
 ///
 /// # Errors
 /// If the log cannot be read.
 pub(super) fn simulate(
-    mode: InkMode,
+    policy: JustInTimePolicy,
     log: PathBuf,
     sent: &[SentReport],
     (interval, active): (Span, Span),
 ) -> Result<Option<SimulatedInk>, BenchError> {
-    let policy = JustInTimePolicy { snap: false, ..JustInTimePolicy::new(ESTIMATOR, INTERACTIVE_MISS) };
-    let policy = match mode {
-        InkMode::JustInTime => policy,
-        InkMode::TwoShot => JustInTimePolicy { two_shot: Some(TwoShot::default()), ..policy },
-        InkMode::InPlace => policy.in_place(),
-        InkMode::Legacy | InkMode::Follower | InkMode::FrontBuffer => return Ok(None),
-    };
     let (Some(first), Some(last)) = (sent.first(), sent.last()) else { return Ok(None) };
     let records = client_records(log)?;
     let during = |record: &&ClientFrameRecord| record.committed.is_some_and(|at| at >= first.at && at <= last.at);
     let during: Vec<&ClientFrameRecord> = records.iter().filter(during).collect();
     let mut costs: Vec<Span> = during.iter().filter_map(|record| record.cost_wall).collect();
     let light = |record: &&ClientFrameRecord| record.presented.filter(|_| record.refreshes_late() == Some(0));
-    let mut outputs: Vec<Span> =
-        during.iter().filter_map(|record| Some(light(record)? - record.ready_by)).filter(|span| !span.is_negative()).collect();
-    let frames: Vec<FrameCost> =
-        costs.iter().map(|cost| FrameCost { record: *cost, render: Span::ZERO }).collect();
+    let mut outputs: Vec<Span> = during
+        .iter()
+        .filter_map(|record| Some(light(record)? - record.ready_by))
+        .filter(|span| !span.is_negative())
+        .collect();
+    let frames: Vec<FrameCost> = costs.iter().map(|cost| FrameCost { record: *cost, render: Span::ZERO }).collect();
     let (Some(app), Some(output)) = (median(&mut costs), median(&mut outputs)) else { return Ok(None) };
     let recorded: Vec<Span> = sent.iter().map(|report| report.at - first.at).collect();
     let setup = InteractionSetup {
         interval,
         // The pixels' figure of a whole picture is that of line 0.
-        active: if mode == InkMode::InPlace { active } else { Span::ZERO },
+        active: if policy.in_place { active } else { Span::ZERO },
         input_interval: (last.at - first.at) / (sent.len() as i64 - 1).max(1),
         recorded: &recorded,
         touch: Span::ZERO,

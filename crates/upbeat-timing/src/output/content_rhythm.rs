@@ -13,8 +13,8 @@
 //!
 //! Source: D-VSync 4.3 (the rate follows the content).
 
+use crate::id::PacerId;
 use crate::id::SurfaceId;
-use crate::pacers::PacerId;
 use crate::time::{Instant, Span};
 
 /// Surfaces whose rhythm is remembered on one output; the surface that has committed nothing for longest is forgotten.
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     fn content_waits_for_another_surface_of_its_client_that_comes_soon_at_the_same_rate() {
-        let both = |behind: f64, every: usize, now: f64| {
+        let both = |behind: f64, every: u32, now: f64| {
             let mut rhythms = ContentRhythms::default();
-            for frame in 0..20 {
+            for frame in 0..20_u32 {
                 rhythms.latch();
                 rhythms.commit(PacerId::default(), SurfaceId(1), at(33.0 * f64::from(frame)));
-                if frame < 19 && frame as usize % every == 0 {
+                if frame < 19 && frame.is_multiple_of(every) {
                     rhythms.commit(PacerId::default(), SurfaceId(2), at(33.0 * f64::from(frame) + behind));
                 }
             }

@@ -12,8 +12,8 @@
 //!             row_deadline(k)
 //! ```
 //!
-//! This requires a fixed rate with a known phase: with variable refresh the next scan-out begins when a frame is ready,
-//! so its time is unknown.
+//! At a fixed rate this requires a known phase. With variable refresh a scan-out begins with a frame; `row_refresh` begins
+//! it in time for the row.
 
 use super::OutputMachine;
 use crate::beam::{Beam, PixelRect, WriteDecision};
@@ -56,12 +56,14 @@ impl<T> OutputMachine<T> {
     /// The deadline for content whose first line is `line`, to be seen in refresh `index`; `None` if writing in
     /// place is not possible.
     pub fn row_deadline(&self, index: RefreshIndex, line: i32) -> Option<Instant> {
-        let scan = self.beam()?;
+        let scan = self.scan()?;
         Some(scan.line_start(self.vsync.present(index), line) - self.write_budget())
     }
 
-    /// The first refresh that content whose first line is `line` can reach if it arrives at `now`.
+    /// The first refresh that content whose first line is `line` can reach if it arrives at `now`; `None` also with
+    /// variable refresh, whose later refreshes are not known.
     pub fn next_row(&self, line: i32, now: Instant) -> Option<RefreshIndex> {
+        self.beam()?;
         // A deadline lies less than an interval after or before its refresh.
         let mut index = RefreshIndex(self.vsync.at_or_after(now).0.saturating_sub(1));
         while self.row_deadline(index, line)? < now {
@@ -90,6 +92,9 @@ impl<T> OutputMachine<T> {
     /// write, or if its position is unknown.
     pub fn seen_in_place(&self, rect: &PixelRect, now: Instant) -> Option<RefreshIndex> {
         let scan = self.in_place.scan?;
+        if self.vsync.is_variable() {
+            return self.seen_while_variable(rect, now);
+        }
         // The margin also covers the error of the phase.
         if !self.vsync.is_trusted(now) || self.vsync.error(now) > WRITE_MARGIN {
             return None;

@@ -17,8 +17,8 @@
 
 use super::low_framerate::{self, LowFramerateCompensation};
 use super::{OutputMachine, QueuedFrame, content_rhythm};
+use crate::id::PacerId;
 use crate::id::SurfaceId;
-use crate::pacers::PacerId;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 use crate::vsync::RefreshMode;
@@ -30,6 +30,8 @@ pub(super) struct PanelSchedule {
     pub bound: Option<Instant>,
     /// When pictures come, and when the last picture is shown again.
     rhythm: LowFramerateCompensation,
+    /// When the next refresh begins so that the beam meets a rectangle that is written in place.
+    pub row_refresh: Option<Instant>,
     /// The next latch shows the last picture again.
     shows_again: bool,
     /// The refresh in which the last picture is shown again.
@@ -46,6 +48,12 @@ impl PanelSchedule {
     /// An update waits for the moment `at`.
     pub fn bind(&mut self, at: Instant) {
         self.bound = Some(self.bound.map_or(at, |known| known.min(at)));
+    }
+
+    /// A refresh is latched after which the panel is free from `next_free` on: it is the row's, unless another fits in
+    /// before the row.
+    pub fn keep_row_refresh(&mut self, next_free: Instant) {
+        self.row_refresh = self.row_refresh.filter(|begin| *begin >= next_free);
     }
 
     /// Starts the latch for `index`. Returns whether it shows the last picture again, unless there is another need.
@@ -70,16 +78,18 @@ impl<T> OutputMachine<T> {
     /// Like [`expect`](Self::expect), for a latch at `now`. If only bound updates wait, the refresh is for the
     /// first of them, or shows the previous picture again.
     pub fn expect_latch(&mut self, now: Instant) {
-        let again = self.next_repetition(now).filter(|_| !self.is_needed_at_once(now));
-        self.panel_schedule.shows_again = again.is_some();
+        let again = self.next_bare_refresh(now).filter(|_| !self.is_needed_at_once(now));
         let bound = self.next_known_moment(now).filter(|_| !self.is_needed_at_once(now));
+        let again = again.filter(|again| bound.is_none_or(|bound| *again <= bound));
+        self.panel_schedule.shows_again = again.is_some();
         self.expect_from(now, again.or(bound).unwrap_or(Instant::ZERO));
     }
 
     fn expect_from(&mut self, now: Instant, stamp: Instant) {
         // A fixed grid does not depend on latches.
         let RefreshMode::Variable(_) = self.vsync.rate() else { return };
-        let soonest = now + self.compose_typical() + self.submit_lead();
+        let cost = if self.panel_schedule.shows_again { self.bare_refresh_cost() } else { self.compose_typical() };
+        let soonest = now + cost + self.submit_lead();
         let light = |frame: &QueuedFrame<T>| frame.flight().submit_by + self.submit_lead() + self.vsync.interval();
         let under_way = self.frames.in_flight().chain(self.frames.composing());
         let behind = under_way.map(light).max().unwrap_or(Instant::ZERO);
@@ -184,7 +194,7 @@ impl<T> OutputMachine<T> {
 
     /// The last refresh before `time` if no frame arrives until then: the panel refreshes by itself after its
     /// longest interval.
-    fn last_self_refresh(&self, time: Instant, (_, longest): (Span, Span)) -> Instant {
+    pub(super) fn last_self_refresh(&self, time: Instant, (_, longest): (Span, Span)) -> Instant {
         let last = self.vsync.last();
         last + longest * ((time - last).as_nanos().max(0) / longest.as_nanos().max(1))
     }
@@ -210,6 +220,16 @@ impl<T> OutputMachine<T> {
         None
     }
 
+    /// When the picture on screen is shown again, to keep the rate or for a row that is written in place.
+    fn next_bare_refresh(&self, now: Instant) -> Option<Instant> {
+        self.next_repetition(now).into_iter().chain(self.next_row_refresh()).min()
+    }
+
+    /// The usual cost of a frame that shows the picture on screen again: it draws nothing if the cursor has a plane.
+    fn bare_refresh_cost(&self) -> Span {
+        if self.cursor_plane { self.compose.planes_typical() } else { self.compose_typical() }
+    }
+
     /// The next latch, if no frame is needed before a known moment: for a bound frame, or to repeat the last
     /// picture. It uses the typical cost of composing: a frame composed earlier is shown earlier, and with variable
     /// refresh a later frame misses no deadline.
@@ -217,8 +237,10 @@ impl<T> OutputMachine<T> {
         if self.is_needed_at_once(now) {
             return None;
         }
-        let at = self.next_repetition(now).into_iter().chain(self.next_known_moment(now)).min()?
-            - (self.submit_lead() + self.compose_typical());
+        let composed = self.next_repetition(now).into_iter().chain(self.next_known_moment(now)).min();
+        let composed = composed.map(|at| at - (self.submit_lead() + self.compose_typical()));
+        let row = self.next_row_refresh().map(|at| at - (self.submit_lead() + self.bare_refresh_cost()));
+        let at = composed.into_iter().chain(row).min()?;
         Some((self.next_index(now), at.max(now)))
     }
 }

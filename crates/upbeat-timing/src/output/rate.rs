@@ -10,7 +10,7 @@
 //!   cursor alone       shortly before the deadline,              with the frame that a client draws or is expected
 //!                      unless a client draws                     to commit, unless there is room before it
 //!   frames held        as many as the display takes              one
-//!   in place           ahead of the beam                         not: the next scan-out begins with a frame
+//!   in place           ahead of the beam                         the refresh begins in time for the row (`row_refresh`)
 //! ```
 
 use super::OutputMachine;

@@ -130,7 +130,7 @@ impl<T> OutputMachine<T> {
             None => self.vsync.forget_phase(now),
         }
         // The first latch computes the refreshes of time stamps anew.
-        (self.due, self.panel_schedule.bound) = (None, None);
+        (self.due, self.panel_schedule.bound, self.panel_schedule.row_refresh) = (None, None, None);
         self.set_by_clock(now);
     }
 
@@ -139,6 +139,7 @@ impl<T> OutputMachine<T> {
     pub fn renumber(&mut self, now: Instant) {
         self.set_by_clock(now);
         (self.due, self.panel_schedule.bound, self.promised) = (None, None, None);
+        self.panel_schedule.row_refresh = None;
     }
 
     fn set_by_clock(&mut self, now: Instant) {

@@ -25,6 +25,11 @@ impl Pacer {
         self.in_place = allowed;
     }
 
+    /// Whether the client's rules allow that its frames are written in place.
+    pub const fn is_in_place_allowed(&self) -> bool {
+        self.in_place
+    }
+
     /// Whether the client's frames may be written in place. Pacing at the refresh, which serves comparison, excludes
     /// it.
     pub fn may_be_in_place(&self) -> bool {
@@ -83,7 +88,8 @@ impl Pacer {
 
     /// The first refresh that a frame committed at `now` can reach; `otherwise` if it is not written in place.
     pub(super) fn reaches<T>(&self, now: Instant, output: &OutputMachine<T>, otherwise: RefreshIndex) -> RefreshIndex {
-        self.near_row().and_then(|line| output.next_row(line, now)).unwrap_or(otherwise)
+        let row = |line| output.next_row(line, now).or_else(|| output.row_under_way(line, now));
+        self.near_row().and_then(row).unwrap_or(otherwise)
     }
 }
 
@@ -120,7 +126,8 @@ mod tests {
             cpu += *cost;
             let reaches = output.next_index(now);
             let cpu = Some(cpu);
-            let content = CommittedContent { at: now, reaches, cpu, queued: false, contended: false, unfinished: None };
+            let content =
+                CommittedContent { at: now, reaches, cpu, queued: false, held_up: Span::ZERO, unfinished: None };
             pacer.committed(content, &output);
             let is_missed = output.row_deadline(target, line).unwrap() < now;
             if is_missed && output.next_row(line, now) == Some(reaches) && is_composed {

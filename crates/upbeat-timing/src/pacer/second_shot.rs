@@ -55,7 +55,7 @@ impl Pacer {
     /// is planned; returns whether it is. Called once for each first frame.
     pub fn request_second_shot<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> bool {
         let Some((target, sampled)) = self.second_shot.insured.take() else { return false };
-        let is_usual = self.wall.samples() >= FIRST_FRAMES && !self.second_period && self.row.is_none();
+        let is_usual = self.wall.samples() >= FIRST_FRAMES && !self.second_period && self.in_place_row().is_none();
         if !is_usual || !output.vsync().rate().has_periods() || output.latched() >= target {
             return false;
         }

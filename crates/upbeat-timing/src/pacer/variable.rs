@@ -108,6 +108,16 @@ impl Pacer {
         self.panel_cost.filter(|_| fits).map(|cost| cost.max(least) + CLIENT_FLOOR)
     }
 
+    /// The row that the client's next frame is written into, and the client's budget, if the refresh should begin before
+    /// the frame is finished: the beam's way to the row is longer than the usual frame waits for its budget to pass.
+    pub(crate) fn row_budget<T>(&self, now: Instant, output: &OutputMachine<T>) -> Option<(i32, Span)> {
+        // After a missed row the next frame is a whole picture, which has no deadline to miss.
+        let line = self.in_place_row().filter(|_| self.missed_row.is_none())?;
+        let way = output.way_to_row(line)?;
+        let (budget, typical) = (self.budget(now)?, self.wall.typical()?);
+        (budget - typical + output.write_budget() < way).then_some((line, budget))
+    }
+
     /// A callback just in time for the moment at which the panel can show its next picture.
     pub(super) fn plan_for_panel<T>(
         &self,
@@ -116,6 +126,11 @@ impl Pacer {
         range: (Span, Span),
     ) -> PlannedCallback {
         let target = self.reachable(now, output);
+        if let Some((line, budget)) = self.row_budget(now, output)
+            && let Some(deadline) = output.soonest_row_deadline(line)
+        {
+            return PlannedCallback { target, start: (deadline - budget).max(now), packed: false };
+        }
         let surely = self.least_cost(now, range);
         let start = output.latch_at(target) - surely.unwrap_or(range.0);
         PlannedCallback { target, start: start.max(now), packed: surely.is_some() }

@@ -74,10 +74,10 @@ fn a_folder_holds_each_image_that_was_on_screen_and_when() {
     assert_eq!(recording.finish().expect("recorded"), RecordingTotals { recorded: 4, dropped: 0 });
     let index = fs::read_to_string(folder.path().join("index.jsonl")).expect("an index");
     expect![[r#"
-        {"refresh":1,"present_ns":10000000,"until_ns":30000000,"frame":1,"file":"00000001.png","dropped_before":0}
-        {"refresh":3,"present_ns":30000000,"until_ns":60000000,"frame":2,"file":"00000003.png","dropped_before":0}
-        {"refresh":6,"present_ns":60000000,"until_ns":100000000,"frame":3,"file":"00000006.png","dropped_before":0}
-        {"refresh":10,"present_ns":100000000,"until_ns":105000000,"frame":4,"file":"00000006.png","dropped_before":0}
+        {"refresh":1,"present_ns":10000000,"until_ns":30000000,"frame":1,"file":"00000001.png","dropped_before":0,"first_row_ns":10000000,"rows_ns":7500000}
+        {"refresh":3,"present_ns":30000000,"until_ns":60000000,"frame":2,"file":"00000003.png","dropped_before":0,"first_row_ns":30000000,"rows_ns":7500000}
+        {"refresh":6,"present_ns":60000000,"until_ns":100000000,"frame":3,"file":"00000006.png","dropped_before":0,"first_row_ns":60000000,"rows_ns":7500000}
+        {"refresh":10,"present_ns":100000000,"until_ns":105000000,"frame":4,"file":"00000006.png","dropped_before":0,"first_row_ns":100000000,"rows_ns":7500000}
         {"recorded":4,"dropped":0}
     "#]]
     .assert_eq(&index);
@@ -147,7 +147,11 @@ fn a_recording_says_when_its_rows_are_lit() {
         let (rows, start) = (image.rows.expect("times of rows"), image.shown.first.time);
         let top = part.map_or(0, |part| part.y);
         for row in 0..image.pixels.height {
-            assert_eq!(rows.light(start, row, image.pixels.height), beam.line_start(start, top + row), "{part:?} {row}");
+            assert_eq!(
+                rows.light(start, row, image.pixels.height),
+                beam.line_start(start, top + row),
+                "{part:?} {row}"
+            );
         }
     }
 }
@@ -245,8 +249,16 @@ fn recorded(images: &[(u64, u64, u32)]) -> Vec<RecordedImage> {
         let (width, height) = if colour % 5 == 0 { (7, 2) } else { (3, 4) };
         let pixels = (0..(width * height) as u32).map(|n| if n % 3 == 0 { colour } else { n }).collect();
         let shown = ScreenTime { first, until, frame: FrameId(gap / 2) };
-        let rows = RowTimes { first: Span::from_nanos(gap as i64 % 7), active: Span::from_nanos(duration as i64) };
-        RecordedImage { shown, rows: Some(rows), dropped_before: duration % 3, pixels: PixelBuffer { width, height, pixels } }
+        let rows = RowTimes {
+            first: Span::from_nanos(gap as i64 % 7),
+            active: Span::from_nanos((duration % 1_000_000_000) as i64),
+        };
+        RecordedImage {
+            shown,
+            rows: Some(rows),
+            dropped_before: duration % 3,
+            pixels: PixelBuffer { width, height, pixels },
+        }
     };
     images.iter().map(image).collect()
 }
