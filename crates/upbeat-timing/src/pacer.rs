@@ -251,6 +251,7 @@ impl Pacer {
     /// Forgets targets of callbacks because the refreshes were renumbered.
     pub fn forget_targets(&mut self) {
         (self.planned, self.last_target, self.drawing) = (None, None, None);
+        self.guard.forget_refresh();
         self.second_shot.cancel();
         self.parts = UnfinishedParts::default();
         self.unfinished.clear();
@@ -379,8 +380,8 @@ impl Pacer {
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
-        self.update_guard(now, drawing, output.vsync());
         let next = self.reaches(now, output, reaches);
+        self.update_guard(now, drawing, (next, output.vsync()));
         let may_hold = self.second_period && !queued && !drawing.overlaps && output.vsync().rate().has_periods();
         let hold = (may_hold && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the following frame is drawn for the refresh after that.

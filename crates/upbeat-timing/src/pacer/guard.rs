@@ -6,18 +6,25 @@
 //! If it then makes more frames, it is paced that way for a while.
 //!
 //! ```text
-//!   watch ── 3 of 4 refreshes or fewer ────► trial ── more frames ──► at the refresh ── 30 s, 60 s … ──► watch
-//!     ▲                                        └──── not more ──► rest, 10 s … ◄── not more ──┘              │
-//!     └──────────────────────────────────────────────────────────────┴───────────────────────────────────────┘
+//!   watch ── fewer than 9 of 10 refreshes ──► trial ── more frames ──► at the refresh ── 30 s, 60 s … ──► watch
+//!     ▲                                         └──── not more ──► rest, 10 s … ◄── not more ──┘              │
+//!     └───────────────────────────────────────────────────────────────┴───────────────────────────────────────┘
 //! ```
+//!
+//! A trial begins as soon as a tenth of a second's refreshes was missed: after 0.2 s if every other refresh is missed. A
+//! client with varying costs seldom misses as many by chance, and what it made in the seconds before shows that it was
+//! chance.
 //!
 //! A film of 24 pictures a second, or a client whose frames take two refreshes, is tried and is not faster at the
 //! refresh. Each trial costs the latency of half a second, so trials become rare.
 
+use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// The time for which frames are counted before they are judged to be few.
+/// The time for which frames are counted before a new count begins.
 const WATCHED: Span = Span::from_seconds(1);
+/// The counts of about this time belong to a client's usual share.
+const USUAL: Span = Span::from_seconds(8);
 /// The length of a trial with callbacks at the refresh.
 const TRIED: Span = Span::from_millis(500);
 /// The time after which the result of a trial is checked again: half a second says little about a client with varying
@@ -25,13 +32,12 @@ const TRIED: Span = Span::from_millis(500);
 const CONFIRMED: Span = Span::from_seconds(3);
 /// The first frames of a trial do not count, because they were begun before it.
 const CHANGE_OVER: u32 = 3;
-/// Frames are few if they fill at most this share of the refreshes. A client with varying costs sometimes misses one in
-/// ten by chance.
-const ENOUGH: (u32, u32) = (3, 4);
-/// The gain that makes a trial successful, in tenths of all refreshes.
-const GAIN_TENTHS: u32 = 1;
+/// Frames are few if they leave more than this part of the refreshes without a frame (1/10).
+const MISSED_PARTS: u32 = 10;
+/// The gain that makes a trial successful, as a part of all refreshes (1/20): half of the fewest missed refreshes.
+const GAIN_PARTS: u32 = 20;
 /// A gap of more than this many refreshes is a pause: the client had nothing to draw.
-const PAUSE: i64 = 4;
+const PAUSE: u32 = 4;
 /// How long a client stays at the refresh after its first successful trial.
 const HELD: Span = Span::from_seconds(30);
 /// How long no further trial is made after the first failed trial.
@@ -47,14 +53,26 @@ struct FrameShare {
 }
 
 impl FrameShare {
+    const fn missed(self) -> u32 {
+        self.refreshes - self.frames
+    }
+
     const fn are_few(self) -> bool {
-        self.frames * ENOUGH.1 <= self.refreshes * ENOUGH.0
+        self.missed() * MISSED_PARTS > self.refreshes
+    }
+
+    const fn and(self, other: FrameShare) -> FrameShare {
+        FrameShare { frames: self.frames + other.frames, refreshes: self.refreshes + other.refreshes }
+    }
+
+    const fn halved(self) -> FrameShare {
+        FrameShare { frames: self.frames / 2, refreshes: self.refreshes / 2 }
     }
 
     /// Whether the share of frames exceeds `before` by the gain of a successful trial.
     const fn is_more_than(self, before: FrameShare) -> bool {
-        let (now, then) = (self.frames * before.refreshes * 10, before.frames * self.refreshes * 10);
-        now >= then + GAIN_TENTHS * self.refreshes * before.refreshes
+        let (now, then) = (self.frames * before.refreshes * GAIN_PARTS, before.frames * self.refreshes * GAIN_PARTS);
+        now >= then + self.refreshes * before.refreshes
     }
 }
 
@@ -90,7 +108,10 @@ pub(super) enum AtRefreshReason {
 pub(super) struct FrameCountGuard {
     phase: GuardPhase,
     count: FrameShare,
-    answered: Option<Instant>,
+    /// The counts of the seconds before this one, while the client is watched.
+    usual: FrameShare,
+    /// The refresh that showed the last answer.
+    shown: Option<RefreshIndex>,
     /// The number of successful (or failed) trials in a row.
     faster: u32,
     not_faster: u32,
@@ -106,17 +127,22 @@ impl FrameCountGuard {
         }
     }
 
-    /// The client answered a callback at `now`; refreshes are `interval` apart. `touched`: the user interacts with
-    /// it and expects a quick response, so no trial is made.
-    pub fn answered(&mut self, now: Instant, interval: Span, touched: bool) {
-        let Some(before) = self.answered.replace(now) else { return };
-        let gap = now - before;
+    /// The refreshes were renumbered.
+    pub const fn forget_refresh(&mut self) {
+        self.shown = None;
+    }
+
+    /// The client answered a callback at `now`, and the refresh `shown` shows the answer; refreshes are `interval`
+    /// apart. `touched`: the user interacts with it and expects a quick response, so no trial is made.
+    pub fn answered(&mut self, now: Instant, shown: RefreshIndex, interval: Span, touched: bool) {
+        let Some(before) = self.shown.replace(shown) else { return };
+        let refreshes = u32::try_from(shown.0.saturating_sub(before.0)).unwrap_or(u32::MAX);
         if let GuardPhase::Rest { until } | GuardPhase::AtRefresh { until, .. } = self.phase
             && now >= until
         {
             return self.watch(GuardPhase::Watch);
         }
-        if gap > interval * PAUSE || touched {
+        if refreshes > PAUSE || touched {
             return self.start_over();
         }
         match &mut self.phase {
@@ -127,35 +153,36 @@ impl FrameCountGuard {
             }
             GuardPhase::Trial { .. } | GuardPhase::AtRefresh { .. } | GuardPhase::Watch => {}
         }
-        self.count.frames += 1;
-        // Rounded, because answers vary within a refresh.
-        let refreshes = ((gap + interval / 2).as_nanos() / interval.as_nanos().max(1)).max(1);
-        self.count.refreshes += u32::try_from(refreshes).unwrap_or(1);
+        // Of two frames for one refresh, one is shown.
+        self.count = self.count.and(FrameShare { frames: u32::from(refreshes > 0), refreshes });
         self.evaluate(now, interval);
     }
 
     fn evaluate(&mut self, now: Instant, interval: Span) {
         let seen = interval * i64::from(self.count.refreshes);
         match self.phase {
-            GuardPhase::Watch if seen >= WATCHED => {
-                let few = self.count.are_few();
-                self.watch(if few {
-                    GuardPhase::Trial { before: self.count, change_over: CHANGE_OVER }
-                } else {
-                    GuardPhase::Watch
-                });
+            GuardPhase::Watch => {
+                let before = self.usual.and(self.count);
+                if interval * i64::from(self.count.missed() * MISSED_PARTS) > WATCHED && before.are_few() {
+                    self.watch(GuardPhase::Trial { before, change_over: CHANGE_OVER });
+                } else if seen >= WATCHED {
+                    let is_full = interval * i64::from(before.refreshes) > USUAL;
+                    self.watch(GuardPhase::Watch);
+                    self.usual = if is_full { before.halved() } else { before };
+                }
             }
             GuardPhase::Trial { before, .. } if seen >= TRIED => {
                 if !self.count.is_more_than(before) {
                     return self.end_without_gain(now);
                 }
-                (self.faster, self.not_faster) = (self.faster + 1, 0);
+                self.faster += 1;
                 self.watch(GuardPhase::AtRefresh { before, until: now + doubled(HELD, self.faster) });
             }
             GuardPhase::AtRefresh { before, until } if seen >= CONFIRMED => {
                 if !self.count.is_more_than(before) {
                     return self.end_without_gain(now);
                 }
+                self.not_faster = 0;
                 self.watch(GuardPhase::AtRefresh { before, until });
             }
             _ => {}
@@ -169,7 +196,7 @@ impl FrameCountGuard {
     }
 
     fn watch(&mut self, phase: GuardPhase) {
-        (self.phase, self.count) = (phase, FrameShare::default());
+        (self.phase, self.count, self.usual) = (phase, FrameShare::default(), FrameShare::default());
     }
 
     /// Discards the present count, because it means nothing.
@@ -195,12 +222,21 @@ mod tests {
     struct GuardedClient {
         guard: FrameCountGuard,
         now: Instant,
+        shown: RefreshIndex,
         tries: u32,
     }
 
     impl GuardedClient {
         fn new() -> Self {
-            GuardedClient { guard: FrameCountGuard::default(), now: Instant::ZERO + Span::from_seconds(1), tries: 0 }
+            let now = Instant::ZERO + Span::from_seconds(1);
+            GuardedClient { guard: FrameCountGuard::default(), now, shown: RefreshIndex(60), tries: 0 }
+        }
+
+        /// Answers a callback so many refreshes after the answer before.
+        fn answer(&mut self, refreshes: i64, touched: bool) {
+            self.now += INTERVAL * refreshes;
+            self.shown = RefreshIndex(self.shown.0 + refreshes as u64);
+            self.guard.answered(self.now, self.shown, INTERVAL, touched);
         }
 
         /// Answers callbacks for `span`. The closures give the distance of each frame in refreshes:
@@ -211,9 +247,8 @@ mod tests {
             while self.now < end {
                 let was = self.guard.at_refresh();
                 let refreshes = if was.is_some() { at_refresh(number) } else { otherwise(number) };
-                self.now += INTERVAL * refreshes;
                 number += 1;
-                self.guard.answered(self.now, INTERVAL, false);
+                self.answer(refreshes, false);
                 self.tries += u32::from(was.is_none() && self.guard.at_refresh().is_some());
             }
         }
@@ -232,7 +267,7 @@ mod tests {
 
     #[test]
     fn client_with_nearly_all_frames_is_never_tried() {
-        for misses in [0, 20, 4] {
+        for misses in [0, 20, 12] {
             let mut client = GuardedClient::new();
             let late = move |number: u32| if misses > 0 && number.is_multiple_of(misses) { 2 } else { 1 };
             client.play(Span::from_seconds(60), late, late);
@@ -265,26 +300,46 @@ mod tests {
         let mut client = GuardedClient::new();
         client.play(Span::from_millis(1_700), |_| 2, |_| 1);
         assert_eq!(client.guard.at_refresh(), Some(AtRefreshReason::Faster));
-        for _ in 0..2_000 {
-            client.now += INTERVAL;
-            client.guard.answered(client.now, INTERVAL, true);
-        }
+        (0..2_000).for_each(|_| client.answer(1, true));
         assert_eq!(client.guard.at_refresh(), None);
     }
 
     #[test]
     fn interactive_or_paused_client_is_not_tried() {
-        let mut guard = FrameCountGuard::default();
-        let mut now = Instant::ZERO;
-        for _ in 0..1_000 {
-            now += INTERVAL * 2;
-            guard.answered(now, INTERVAL, true);
-            assert_eq!(guard.at_refresh(), None);
+        let mut client = GuardedClient::new();
+        for (refreshes, touched) in [(2, true), (5, false)] {
+            for _ in 0..1_000 {
+                client.answer(refreshes, touched);
+                assert_eq!(client.guard.at_refresh(), None);
+            }
         }
-        for _ in 0..1_000 {
-            now += INTERVAL * 5;
-            guard.answered(now, INTERVAL, false);
-            assert_eq!(guard.at_refresh(), None);
+    }
+
+    #[test]
+    fn client_that_misses_one_refresh_in_eight_is_tried_within_a_second_and_kept_if_that_helps() {
+        let mut client = GuardedClient::new();
+        let late = |number: u32| if number.is_multiple_of(7) { 2 } else { 1 };
+        client.play(Span::from_millis(1_000), late, |_| 1);
+        assert_eq!(client.guard.at_refresh(), Some(AtRefreshReason::Trial));
+        client.play(Span::from_millis(600), late, |_| 1);
+        assert_eq!(client.guard.at_refresh(), Some(AtRefreshReason::Faster));
+    }
+
+    #[test]
+    fn client_that_seldom_misses_is_not_tried_for_a_cluster_of_misses() {
+        let mut client = GuardedClient::new();
+        client.play(Span::from_seconds(8), |_| 1, |_| 1);
+        for _ in 0..100 {
+            client.play(Span::from_millis(300), |number| if number < 8 { 2 } else { 1 }, |_| 1);
+            client.play(Span::from_seconds(4), |_| 1, |_| 1);
         }
+        assert_eq!(client.tries, 0);
+    }
+
+    #[test]
+    fn second_frame_for_a_refresh_does_not_count() {
+        let mut client = GuardedClient::new();
+        client.play(Span::from_seconds(1), |number| if number.is_multiple_of(2) { 0 } else { 2 }, |_| 1);
+        assert_eq!(client.tries, 1, "half of the refreshes show no frame of their own");
     }
 }

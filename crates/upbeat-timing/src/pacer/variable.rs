@@ -66,11 +66,20 @@ impl Pacer {
         }
     }
 
-    /// The client answered a callback: counts it for the guard.
-    pub(super) fn update_guard(&mut self, now: Instant, drawing: OpenCallback, vsync: &VsyncModel) {
+    /// The client answered a callback, and its content can reach the refresh `next`: counts it for the guard.
+    pub(super) fn update_guard(
+        &mut self,
+        now: Instant,
+        drawing: OpenCallback,
+        (next, vsync): (RefreshIndex, &VsyncModel),
+    ) {
         match vsync.rate() {
             RefreshMode::Fixed if drawing.is_second => {}
-            RefreshMode::Fixed => self.guard.answered(now, vsync.interval(), self.is_interactive(now)),
+            RefreshMode::Fixed => {
+                // With two periods of slack, content waits for its target.
+                let shown = next.max(drawing.target);
+                self.guard.answered(now, shown, vsync.interval(), self.is_interactive(now));
+            }
             // With variable refresh there are no refreshes to miss.
             RefreshMode::Variable(_) => self.guard = FrameCountGuard::default(),
         }
