@@ -7,17 +7,18 @@ use super::exit::ExitStatus;
 use super::launch_program::{Purpose, launch};
 use crate::bindings::ScreenshotOf;
 use crate::config::Config;
+use crate::deferred_calls;
 use crate::input::HostSession;
 use crate::state::State;
 
 impl HostSession for State {
     fn run_terminal(&mut self) {
         let command: Vec<OsString> = self.session.config().terminal.0.words().map(OsString::from).collect();
-        launch(self, Purpose::Terminal, &command);
+        launch_soon(self, Purpose::Terminal, command);
     }
 
     fn run_program(&mut self, command: &[OsString]) {
-        launch(self, Purpose::Shortcut, command);
+        launch_soon(self, Purpose::Shortcut, command.to_vec());
     }
 
     fn take_screenshot(&mut self, of: ScreenshotOf) {
@@ -37,4 +38,10 @@ impl HostSession for State {
     fn config(&self) -> &Config {
         self.session.config()
     }
+}
+
+/// Starts a program once the events of this turn are handled. Input may be read right before a frame is submitted, and
+/// starting a process takes longer than is left then.
+fn launch_soon(state: &mut State, purpose: Purpose, command: Vec<OsString>) {
+    deferred_calls::queue(state, move |state| launch(state, purpose, &command));
 }

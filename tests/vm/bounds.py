@@ -28,6 +28,10 @@ BESIDE_LATENCY = {"p50": 0.2, "p99": 0.4}
 FRAME_CPU = {"320x240": 0.63, "800x600": 1.28, "1024x768": 1.78}
 FRAME_WAKE_UPS = 5.2
 SMALLEST = "320x240"
+# How many fewer frames a client with varying costs may make than with callbacks at the refresh, on a variable rate, in percent: half
+# a percent by design, and as much for the different moments at which its costs fall. On the narrow range its long frames find the
+# panel repeating a picture more often; it is 4 ms sooner there. Measured: 1.0 and 2.4.
+FEWER_FRAMES = {"48-144": 1.2, "40-60": 2.8}
 
 
 def find(runs, load, pacing, windows=1, interaction="free"):
@@ -57,7 +61,7 @@ def untouched(flat, free, light):
     """Bounds of a window without interaction, on any display; `light`: the median for the flat load."""
     return [
         ("flat, auto", flat, "callback_to_light_ms.p50", light),
-        ("flat, auto", flat, "callback_to_light_ms.p99", 6.0),
+        ("flat, auto", flat, "callback_to_light_ms.p99", 4.3),
         ("flat, auto", flat, "drops_per_s", 0.0),
         ("heavy, untouched", free, "callback_to_light_ms.p50", 33.3),
         ("heavy, untouched", free, "drops_per_s", 1.5),
@@ -107,6 +111,30 @@ def short(runs):
     ]
 
 
+def first_seconds(runs):
+    """No frame of a client's first seconds is dropped, at any rate, and after the first frames it is just in time."""
+    bounds = []
+    for rate in ("60", "144", "240"):
+        auto, vsync = (find(runs, "flat", f"{pacing}, 1920x1080@{rate}") for pacing in ("auto", "vsync"))
+        name = f"flat, first seconds, {rate} Hz"
+        bounds += [
+            (name, auto, "callback_to_light_ms.p50", 3.7),
+            (name, auto, "drops_per_s", 0.0),
+            (name, vsync, "drops_per_s", 0.0),
+        ]
+    return bounds
+
+
+def variable_rates(runs):
+    """A client with varying costs makes as many frames just in time as with callbacks at the refresh, but for a share."""
+    bounds = []
+    for rates, most in FEWER_FRAMES.items():
+        auto, vsync = (find(runs, "heavy", f"{pacing}, 1920x1080@{rates}") for pacing in ("auto", "vsync"))
+        lost = {"lost_percent": 100 * (1 - figure(auto, "fps") / figure(vsync, "fps"))}
+        bounds.append((f"heavy, {rates} Hz", lost, "lost_percent", most))
+    return bounds
+
+
 def main():
     modes = {"--short": short, "--on-vkms": lambda runs: untouched(*runs, 3.9), "--beside": beside, "--cost": cost}
     if sys.argv[1] in modes:
@@ -125,23 +153,25 @@ def main():
     idle = find(runs, "flat", "auto, ten-idle")
     bare, decorated = (find(runs, "flat", pacing, windows=2) for pacing in ("auto", "auto, decorated"))
     one, two = (find(runs, "flat", pacing, interaction="held") for pacing in ("auto", "auto, two-processes"))
+    two_beside = find(runs, "flat", "auto, two-processes", windows=2, interaction="held")
     bounds = [
-        *untouched(flat, free, 3.7),
+        *untouched(flat, free, 3.65),
         # 1 ms of CPU and 5 ms of GPU. A thread of the host stands for the GPU: its time is not counted, and it is late on a busy host
         # (one frame of 1 800 in one of four runs on a quiet host). So single drops are no verdict: `./up measure host` prints them.
         ("flat, on a GPU", gpu, "callback_to_light_ms.p50", 8.5),
         ("flat, on a GPU", gpu, "callback_to_light_ms.p99", 9.5),
         ("heavy, on a GPU", heavy_gpu, "callback_to_light_ms.p50", figure(free, "callback_to_light_ms.p50") + 0.3),
         ("heavy, on a GPU", heavy_gpu, "drops_per_s", figure(free, "drops_per_s") + 0.2),
-        ("flat, ten idle", idle, "callback_to_light_ms.p50", 3.7),
+        ("flat, ten idle", idle, "callback_to_light_ms.p50", 3.65),
         ("flat, ten idle", idle, "drops_per_s", 0.0),
         ("flat, decorated", decorated, "callback_to_light_ms.p50", figure(bare, "callback_to_light_ms.p50") + 0.1),
         ("flat, decorated", decorated, "callback_to_light_ms.p99", figure(bare, "callback_to_light_ms.p99") + 0.3),
         ("flat, decorated", decorated, "drops_per_s", 0.0),
         ("two processes", two, "drops_per_s", figure(one, "drops_per_s")),
+        ("two processes, beside another", two_beside, "drops_per_s", figure(two, "drops_per_s")),
         ("flat, ten others", crowd, "callback_to_light_ms.p50", 6.0),
-        ("heavy, touched", held, "callback_to_light_ms.p50", PERIOD + 1.5),
-        ("heavy, touched", held, "drops_per_s", 5.9),
+        ("heavy, touched", held, "callback_to_light_ms.p50", 17.7),
+        ("heavy, touched", held, "drops_per_s", 5.2),
         ("flat, a flooder", flooded, "callback_to_light_ms.p50", figure(alone, "callback_to_light_ms.p50") + FLOOD),
         ("flat, a flooder", flooded, "callback_to_light_ms.p99", figure(alone, "callback_to_light_ms.p99") + FLOOD),
         ("flat, a flooder", flooded, "drops_per_s", 0.0),
@@ -160,6 +190,7 @@ def main():
             (name, run, "drops_per_s", figure(free, "drops_per_s") + 0.2),
             (name, run, "starved", 0),
         ]
+    bounds += first_seconds(runs) + variable_rates(runs)
     exceeded = exceeding(bounds)
     if figure(vsync, "callback_to_light_ms.p50") < 2 * PERIOD - 1:
         exceeded += 1

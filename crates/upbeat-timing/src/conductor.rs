@@ -207,7 +207,10 @@ impl<T> Conductor<T> {
 
     /// New content of `surface` was applied, and needs a frame. On a panel with variable refresh its rhythm is learned.
     pub fn note_content(&mut self, client: PacerId, surface: SurfaceId, now: Instant) {
-        self.output_mut().note_content(client, surface, now);
+        // At a fixed rate nothing is learned, so the plan stays.
+        if self.output.vsync().range().is_some() {
+            self.output_mut().note_content(client, surface, now);
+        }
     }
 
     fn note_commit(

@@ -66,6 +66,13 @@ read_libraries() {
     ldd "$1" | grep -o '/[^ ]*' | while read -r file; do cat "$file" >/dev/null; done
 }
 
+# first_session UPBEAT: a session that is not measured. It reads what is loaded at run time: drivers, fonts, cursors. Where pages
+# come from the host during a measurement, the first session's frames seem to cost a millisecond more for some seconds.
+first_session() {
+    "$1" bench latency --verify 0 --load flat --windows 1 --pacing auto --duration 1 </dev/null >/dev/null ||
+        die "failed with $?: the first session"
+}
+
 # measure LABEL [PROBE OPTION...]: one run against the compositor; its report goes to $results.
 measure() {
     local label=$1 report status=0
