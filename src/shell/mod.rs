@@ -54,6 +54,7 @@ pub mod workspace_actions;
 pub mod workspaces;
 pub mod xdg_errors;
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
@@ -118,6 +119,7 @@ pub struct Shell {
     overlays: Overlays,
     /// Shadows, corners, blur and borders.
     effects: WindowEffects,
+    title_bars: RefCell<title_bars::VisibleTitleBars>,
     lock: Lock,
     /// Closed windows that fade out, in the order in which they closed.
     closing_windows: Vec<ClosingWindow>,

@@ -4,6 +4,7 @@
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
+use super::change_log::ShellRevision;
 use super::titles::TITLES;
 use super::{Shell, Window, WindowArrangement, WindowId};
 use crate::shell::geometry;
@@ -14,6 +15,16 @@ pub struct TitleBarHit {
     pub window: WindowId,
     /// The point is on the close button.
     pub closes: bool,
+}
+
+/// The title bars of the visible windows, kept while no window changes. The pointer is compared with them after every
+/// frame, and most windows have none.
+#[derive(Debug, Default)]
+pub(super) struct VisibleTitleBars {
+    /// [`Shell::changes`] when the bars were found.
+    found_at: Option<ShellRevision>,
+    /// Global logical coordinates.
+    bars: Vec<Rectangle<i32, Logical>>,
 }
 
 impl Shell {
@@ -45,22 +56,17 @@ impl Shell {
 
     /// The title bar at `point` (global logical coordinates), if nothing lies above it.
     pub fn bar_at(&self, point: Point<f64, Logical>) -> Option<TitleBarHit> {
-        // Called for every frame: without title bars this must cost nothing, even with a thousand windows.
-        if !self.effects.title_bars {
+        // Called for every frame: where no title bar is, this must cost nothing, even with a thousand windows.
+        if !self.effects.title_bars || !self.is_bar_at(point) || self.lock.takes_input() || self.overlays.take_input() {
             return None;
         }
         let bar = |window: &Window| {
-            let rect = window.rect();
-            let above = Rectangle::new(rect.loc - Point::from((0, TITLES)), Size::from((rect.size.w, TITLES)));
-            (self.bar_height(window) > 0 && above.to_f64().contains(point)).then(|| TitleBarHit {
+            let bar = self.bar_rect(window)?;
+            bar.to_f64().contains(point).then(|| TitleBarHit {
                 window: window.id,
-                closes: point.x >= f64::from(rect.loc.x + rect.size.w - TITLES),
+                closes: point.x >= f64::from(bar.loc.x + bar.size.w - TITLES),
             })
         };
-        if self.lock.takes_input() || self.overlays.take_input() || !self.visible_windows().any(|it| bar(it).is_some())
-        {
-            return None;
-        }
         let output = self.layers.outputs().find(|output| geometry(output).to_f64().contains(point));
         if self.hit_input_popups(point).is_some() || output.is_some_and(|it| self.hit_above(point, it).is_some()) {
             return None;
@@ -74,5 +80,27 @@ impl Shell {
             }
         }
         None
+    }
+
+    /// The title bar of a window, in global logical coordinates.
+    fn bar_rect(&self, window: &Window) -> Option<Rectangle<i32, Logical>> {
+        if self.bar_height(window) == 0 {
+            return None;
+        }
+        let rect = window.rect();
+        Some(Rectangle::new(rect.loc - Point::from((0, TITLES)), Size::from((rect.size.w, TITLES))))
+    }
+
+    /// Whether a visible window has its title bar at `point`; another window may cover it there.
+    fn is_bar_at(&self, point: Point<f64, Logical>) -> bool {
+        let visible = || self.visible_windows().filter_map(|window| self.bar_rect(window));
+        let mut known = self.title_bars.borrow_mut();
+        if known.found_at != Some(self.changes()) {
+            known.found_at = Some(self.changes());
+            known.bars.clear();
+            known.bars.extend(visible());
+        }
+        debug_assert!(visible().eq(known.bars.iter().copied()), "a window changed its title bar and was not counted");
+        known.bars.iter().any(|bar| bar.to_f64().contains(point))
     }
 }
