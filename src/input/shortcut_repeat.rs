@@ -33,11 +33,11 @@ pub(super) fn stop(state: &mut State, key: (KeyboardId, u32), pressed: bool) {
 
 /// Repeats the shortcut if it is due. Returns when the next repetition is.
 pub fn repeat_if_due(state: &mut State) -> Option<Instant> {
-    let now = state.clock.now();
     // A lock must also stop a shortcut whose key is still held.
     let is_locked = state.shell.lock().takes_input();
     state.input.keyboards.repeating.take_if(|repeating| is_locked && !repeating.when_locked);
     let repeating = state.input.keyboards.repeating.as_mut()?;
+    let now = state.clock.now();
     if repeating.next > now {
         return Some(repeating.next);
     }

@@ -50,8 +50,9 @@ fn run_due_actions(state: &mut State) {
         submit_ahead::run_urgent_steps(state, id);
         state.outputs.by_id_mut(id).into_iter().for_each(|output| output.actions = 0);
     });
-    while let Some(id) = next_output(state) {
+    loop {
         let now = state.clock.now();
+        let Some(id) = next_output(state, now) else { break };
         let Some(output) = state.outputs.by_id_mut(id) else { return };
         output.actions += 1;
         if output.actions == ACTIONS_PER_TURN {
@@ -83,8 +84,7 @@ fn for_each(state: &mut State, mut act: impl FnMut(&mut State, OutputId)) {
 }
 
 /// The next output with a due action that has not used up its actions of this turn.
-fn next_output(state: &mut State) -> Option<OutputId> {
-    let now = state.clock.now();
+fn next_output(state: &mut State, now: Instant) -> Option<OutputId> {
     let Outputs { list, order, .. } = &mut state.outputs;
     let able = list.iter_mut().filter(|output| output.actions < ACTIONS_PER_TURN);
     order.next(able.filter_map(|output| output.pending(now)), now)

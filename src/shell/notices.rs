@@ -210,7 +210,6 @@ pub fn withdraw_failure(state: &mut State, purpose: &str) {
 
 /// Shows notices of clients that were ended since the last turn, and hides notices whose time is over.
 pub fn update(state: &mut State) {
-    let now = state.clock.now();
     let notices = &state.shell.overlays.notices;
     if notices.shown.is_on() && notices.screen.is_none() {
         // The notice was added before there was an output.
@@ -221,8 +220,12 @@ pub fn update(state: &mut State) {
         }
     }
     let ended = crate::guard::take_ended();
-    let is_over = state.shell.overlays.notices.until.is_some_and(|until| until <= now);
-    if ended.is_empty() && !is_over {
+    let until = state.shell.overlays.notices.until;
+    if ended.is_empty() && until.is_none() {
+        return;
+    }
+    let now = state.clock.now();
+    if ended.is_empty() && until.is_some_and(|until| until > now) {
         return;
     }
     let screen = workspace_actions::current_screen(state);

@@ -393,9 +393,14 @@ impl<T> Conductor<T> {
         self.pacers.awake().map(|(_, pacer)| pacer)
     }
 
+    /// Whether the user holds a button or finger down on a client.
+    pub fn has_held_input(&self) -> bool {
+        self.pacers().any(Pacer::is_held)
+    }
+
     /// The user holds no button and no finger down any more.
     pub fn release_held_input(&mut self, now: Instant) {
-        if self.pacers().any(Pacer::is_held) {
+        if self.has_held_input() {
             self.plan_outdated = true;
             self.pacers.for_each_awake(|pacer| {
                 if pacer.is_held() {

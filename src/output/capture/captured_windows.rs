@@ -36,13 +36,13 @@ impl Outputs {
 
 /// Sends callbacks to captured surfaces that no output shows.
 pub(in crate::output) fn call_back(state: &mut State) {
-    let now = state.clock.now();
     let watched = &mut state.outputs.captures.watched;
     watched.tick = None;
     watched.list.retain(|(_, name)| name.strong_count() > 0);
     if watched.list.is_empty() {
         return;
     }
+    let now = state.clock.now();
     let next = watched.called + interval(&state.outputs);
     let State { surfaces, outputs, shell, .. } = state;
     let (first, mut opened, mut waits) = (outputs.first(), Vec::new(), false);

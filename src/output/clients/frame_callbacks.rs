@@ -98,8 +98,9 @@ fn ready_by(output: &OutputState, pacer: PacerId, target: Target) -> Instant {
 
 /// Sends the waiting callbacks of hidden surfaces, once a second.
 pub(in crate::output) fn send_hidden_callbacks(state: &mut State) {
+    let Some(tick) = state.outputs.hidden_tick else { return };
     let now = state.clock.now();
-    if state.outputs.hidden_tick.is_none_or(|tick| tick > now) {
+    if tick > now {
         return;
     }
     state.outputs.hidden_tick = None;

@@ -1,6 +1,8 @@
 //! Clients with `upbeat_frame_pacing_v1`: decides once in a turn which pacing is in effect, and sends or revokes the
 //! targets of each surface. The decisions themselves are made in [`surface_targets`](upbeat_timing::surface_targets).
 
+use std::cell::LazyCell;
+
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use crate::output::OutputState;
@@ -27,10 +29,11 @@ pub fn begin(state: &mut State, surface: &WlSurface) {
 /// Updates the effective pacing of every surface with a frame pacing object, and sends its due targets.
 pub(in crate::output) fn update_all(state: &mut State) {
     pacing::end_gesture(state);
-    let now = state.clock.now();
     state.outputs.next_decision = None;
-    let State { surfaces, outputs, .. } = state;
-    surfaces.for_each_paced(|entry, client| update(entry, client, outputs, now));
+    let State { surfaces, outputs, clock, .. } = state;
+    // Most sessions have no client with this protocol, and this runs in every turn.
+    let now = LazyCell::new(|| clock.now());
+    surfaces.for_each_paced(|entry, client| update(entry, client, outputs, *now));
     let first = outputs.first();
     for output in &mut outputs.list {
         let its = surfaces.awake().filter(|entry| entry.output().or(first) == Some(output.id));
@@ -42,15 +45,14 @@ pub(in crate::output) fn update_all(state: &mut State) {
 /// Schedules a second callback for a refresh that the client has already committed for, if the client asked for it and
 /// its next commit would still be in time for the latch.
 pub(in crate::output) fn schedule_second_callbacks(state: &mut State) {
-    let now = state.clock.now();
-    let State { surfaces, outputs, .. } = state;
+    let State { surfaces, outputs, clock, .. } = state;
     surfaces.for_each_paced(|entry, client| {
         let Some(listener) = entry.frame_pacing().filter(|listener| listener.is_alive()) else { return };
         let Some(refresh) = listener.ledger().and_then(|ledger| ledger.machine.waits_for_second()) else { return };
         if let Some((output, pacer)) = outputs.pacing_of(entry, client)
             && output.conductor.pacer(pacer).is_some_and(|pacer| pacer.is_insured(refresh))
         {
-            output.conductor.request_second_shot(pacer, now);
+            output.conductor.request_second_shot(pacer, clock.now());
         }
     });
 }

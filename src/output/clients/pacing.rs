@@ -353,8 +353,10 @@ pub(in crate::output) fn end_gesture(state: &mut State) {
     if state.shell.pressed().is_some() {
         return;
     }
-    let now = state.clock.now();
-    state.outputs.list.iter_mut().for_each(|output| output.conductor.release_held_input(now));
+    if state.outputs.list.iter().any(|output| output.conductor.has_held_input()) {
+        let now = state.clock.now();
+        state.outputs.list.iter_mut().for_each(|output| output.conductor.release_held_input(now));
+    }
 }
 
 /// A surface was destroyed; `client_left`: its client disconnected, too.

@@ -259,6 +259,9 @@ fn advance(state: &mut State) {
 
 /// Grants the lock to a locker that has not drawn within the time limit.
 pub fn check_time_limit(state: &mut State) {
+    if state.shell.lock.machine.wake().is_none() {
+        return;
+    }
     let now = state.clock.now();
     if state.shell.lock.machine.check_time_limit(now) {
         tracing::warn!("the locker has not drawn within a second: the session is locked with black outputs");

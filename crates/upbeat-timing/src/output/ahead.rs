@@ -227,6 +227,9 @@ impl<T> OutputMachine<T> {
 
     /// Discards finished frames whose refreshes have passed, because a newer frame is right.
     fn drop_late(&mut self, now: Instant) {
+        if self.frames.next_finished().is_none() {
+            return;
+        }
         let reachable = self.next_reachable(now);
         while let Some(late) = self.frames.next_finished().filter(|frame| frame.target < reachable) {
             let (id, cost) = (late.id, late.cost);
