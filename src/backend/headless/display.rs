@@ -71,6 +71,8 @@ struct PendingVirtualFrame {
 pub struct VirtualDisplay {
     mode: VideoMode,
     options: OutputOptions,
+    /// The submit lead in `mode`. It is needed several times in each refresh.
+    lead: Span,
     grid: RefreshGrid,
     power: DisplayPower,
     pool: BufferPool,
@@ -99,6 +101,7 @@ impl VirtualDisplay {
         let first = RecordedRefresh { time: options.epoch.unwrap_or(now), sequence: 0 };
         Ok(VirtualDisplay {
             mode,
+            lead: options.lead(mode),
             grid: RefreshGrid::new(first, shortest, longest),
             power: DisplayPower::On,
             pool: BufferPool::new(options.buffers, mode.width, mode.height),
@@ -133,7 +136,7 @@ impl VirtualDisplay {
     pub fn capabilities(&self) -> Capabilities {
         Capabilities {
             clock: ClockSource::Virtual,
-            submit_lead: self.options.lead(self.mode),
+            submit_lead: self.lead,
             driver_margin: Span::ZERO,
             pending_flips: 1 + u32::try_from(self.options.queue).unwrap_or(0),
             unreported: 1,
@@ -271,7 +274,7 @@ impl VirtualDisplay {
         let sequence = self.grid.last_at(now).map_or(0, |last| last.sequence + 1);
         let (shortest, longest) = self.options.intervals(mode);
         self.grid = RefreshGrid::new(RecordedRefresh { time: now, sequence }, shortest, longest);
-        self.mode = mode;
+        (self.mode, self.lead) = (mode, self.options.lead(mode));
         self.panel.set_beam(scan(mode, shortest));
         self.pool.reset(self.options.buffers, mode.width, mode.height);
         self.reports.note(DisplayEvent::Changed, now);

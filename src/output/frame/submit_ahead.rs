@@ -132,7 +132,9 @@ pub(in crate::output) fn submit_ahead_of_latch(state: &mut State, id: OutputId, 
 /// The current places of the planes of a latched frame.
 pub(in crate::output) fn planes_at_submit(state: &mut State, id: OutputId, frame: FrameId) -> PlanesAtSubmit {
     let overlays = moved_planes::find(state, id, frame);
-    PlanesAtSubmit { cursor: cursor_on(state, id), overlays }
+    // Without a cursor plane the cursor was composed with the rest, where it was at the latch.
+    let has_plane = state.outputs.by_id(id).is_some_and(|output| output.display.capabilities().cursor_plane.is_some());
+    PlanesAtSubmit { cursor: if has_plane { cursor_on(state, id) } else { None }, overlays }
 }
 
 /// The current cursor on output `id`.

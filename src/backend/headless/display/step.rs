@@ -104,7 +104,7 @@ impl VirtualDisplay {
     pub(super) fn next_flip(&self) -> Option<RecordedRefresh> {
         let pending = self.pending.as_ref()?;
         let complete = pending.submitted.max(pending.rendered?);
-        let due = complete + self.options.lead(self.mode);
+        let due = complete + self.lead;
         Some(self.grid.first_from(due.max(pending.held_until)))
     }
 

@@ -158,7 +158,7 @@ impl VirtualDisplay {
         if cursor.is_some_and(|cursor| test_cursor(cursor, largest).is_err()) {
             return;
         }
-        let lead = self.options.lead(self.mode);
+        let lead = self.lead;
         let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);
         let pending = self.pending.iter_mut().filter(|_| !on_its_way);
         for waiting in pending.chain(&mut self.queued) {
@@ -180,7 +180,7 @@ impl VirtualDisplay {
             return Some(last.frame);
         }
         let &PendingVirtualFrame { frame, waited, .. } = self.pending.as_ref()?;
-        let lead = self.options.lead(self.mode);
+        let lead = self.lead;
         let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);
         if frame < from || on_its_way || !(waited || self.options.can_withdraw) {
             return Some(frame);
