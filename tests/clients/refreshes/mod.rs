@@ -2,7 +2,9 @@
 //! the output was idle. In virtual time, so that ten idle minutes cost seconds.
 
 mod browser;
+mod even_window;
 mod first_frames;
+mod fixed_rhythm;
 mod gpu;
 mod idle_output;
 mod lost_renderer;
@@ -22,7 +24,7 @@ use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::content::{BLUE, ContentEvent, GREEN, RED, Xrgb8888Pixel};
 use crate::fixture::simulated::{OutsideActor, nothing};
-use crate::fixture::{ClientIndex, KEY_1, KEY_2, KEY_LEFT_SUPER, SMALL, TestToplevel, TestWorld};
+use crate::fixture::{ClientIndex, KEY_1, KEY_2, KEY_LEFT_SUPER, SMALL, TestClient, TestToplevel, TestWorld};
 
 const SIZE: (i32, i32) = (100, 80);
 /// Event interval of a mouse (125 Hz).

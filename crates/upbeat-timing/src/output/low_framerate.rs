@@ -19,6 +19,9 @@ const STEADY_PARTS: i64 = 5;
 /// The fraction of the shortest interval by which a picture may be later than expected and still come before the panel
 /// repeats.
 const SLACK_PARTS: i64 = 8;
+/// The fraction of the shortest interval within which it is open whether a picture or the panel's repetition comes first
+/// (1/32): 0.2 ms at 144 Hz.
+const EDGE_PARTS: i64 = 32;
 /// A picture is shown at most this many times: slower pictures may be a little late, which is invisible.
 const MOST_TIMES: i64 = 3;
 
@@ -27,14 +30,34 @@ pub(super) fn longest_sure_wait((shortest, longest): (Span, Span)) -> Span {
     (longest - shortest / SLACK_PARTS).max(shortest)
 }
 
-/// When a picture that is on screen since `light` is shown again, if the next comes at `next`, on a panel of this range
-/// of intervals: evenly, as often as the panel needs it. `None` if it is not needed, not possible, or the content
-/// rests.
-pub(super) fn repetition_before(next: Instant, light: Instant, (shortest, longest): (Span, Span)) -> Option<Instant> {
-    let rest = next - light;
+/// How often a picture is shown until the next comes after `rest`, at least twice, and the distance between its
+/// showings. `None` if the panel needs no repetition, or if the content rests.
+///
+/// Where even repetitions do not fit, they follow at the shortest interval. The next picture is then a little late, but
+/// less than behind a repetition that the panel begins by itself after its longest interval:
+///
+/// ```text
+///   shortest, longest  ├──────────────┤      ┊
+///   by itself          A                     A▓▓▓▓▓▓▓▓▓▓▓▓▓▓B     B is expected at ×
+///   here               A              A▓▓▓▓▓▓▓▓▓▓▓▓×▓B
+/// ```
+fn showings(rest: Span, (shortest, longest): (Span, Span)) -> Option<(i64, Span)> {
     let undisturbed = longest_sure_wait((shortest, longest));
     let times = (rest.as_nanos() - 1) / undisturbed.as_nanos().max(1) + 1;
-    ((2..=MOST_TIMES).contains(&times) && rest / times >= shortest).then(|| light + rest / times)
+    if !(2..=MOST_TIMES).contains(&times) {
+        return None;
+    }
+    let fewer = times - 1;
+    // A repetition of ours begins at the planned moment, so it needs less of a reserve than the client's next picture.
+    let is_enough = rest <= (longest - shortest / EDGE_PARTS) * fewer;
+    let times = if rest / times < shortest && is_enough { fewer } else { times };
+    (times >= 2).then(|| (times, (rest / times).max(shortest)))
+}
+
+/// When a picture that is on screen since `light` is shown again, if the next comes at `next`, on a panel of this range
+/// of intervals: evenly, as often as the panel needs it. `None` if it is not needed or the content rests.
+pub(super) fn repetition_before(next: Instant, light: Instant, range: (Span, Span)) -> Option<Instant> {
+    showings(next - light, range).map(|(_, step)| light + step)
 }
 
 /// The first moment from `from` on at which a picture may be shown so that the panel is free again for the content at
@@ -60,7 +83,7 @@ pub(super) struct LowFramerateCompensation {
     /// A ring of the last distances between pictures; zero for an unused entry.
     recent: [Span; REMEMBERED],
     place: usize,
-    /// When the last picture was ready, on screen or not.
+    /// When the last picture could have been shown by a panel that was free.
     ready: Option<Instant>,
     /// How long after the previous picture that was.
     distance: Option<Span>,
@@ -71,7 +94,8 @@ pub(super) struct LowFramerateCompensation {
 }
 
 impl LowFramerateCompensation {
-    /// A new picture is on screen since `light`, and was ready at `ready`, on a panel of this range of intervals.
+    /// A new picture is on screen since `light`, on a panel of this range of intervals. A free panel would have shown it
+    /// at `ready`.
     pub fn note_picture(&mut self, light: Instant, ready: Instant, (shortest, longest): (Span, Span)) {
         let distance = self.ready.replace(ready).map(|last| ready - last);
         let before = std::mem::replace(&mut self.distance, distance);
@@ -83,24 +107,25 @@ impl LowFramerateCompensation {
             return self.plan_early_repetition(light, ready, (shortest, longest));
         }
         let rest = ready + distance - light;
-        let undisturbed = longest_sure_wait((shortest, longest));
-        let times = (rest.as_nanos() - 1) / undisturbed.as_nanos().max(1) + 1;
-        if times < 2 {
+        if rest <= longest_sure_wait((shortest, longest)) {
             return self.plan_early_repetition(light, ready, (shortest, longest));
         }
-        if times > MOST_TIMES || rest / times < shortest {
-            return;
-        }
+        let Some((times, step)) = showings(rest, (shortest, longest)) else { return };
         let first = ready + self.likely_distances().0 - light;
         // With varying costs the next picture may come earlier, and would find the panel busy.
         let has_room = first >= shortest * 2;
-        if !has_room && rest <= longest {
-            // The panel can wait for a picture at the same distance: a repetition would delay more frames
-            // than it helps.
+        // A late picture whose next would come right when the panel repeats it would stay late for good. A repetition of
+        // ours makes the next picture less late.
+        let is_less_late = step * times - rest + shortest / SLACK_PARTS < light - ready;
+        let waits = if is_less_late { longest - shortest / EDGE_PARTS } else { longest };
+        let may_be_undisturbed = rest <= waits || (step * times > rest && first <= waits);
+        if !has_room && may_be_undisturbed {
+            // The panel can wait for a picture at the same distance, or for a likely earlier one: a repetition would
+            // delay more frames than it helps.
             return;
         }
         let is_free = if times == 2 && has_room { first - shortest } else { Span::MAX };
-        (self.step, self.left) = ((rest / times).min(is_free), times - 1);
+        (self.step, self.left) = (step.min(is_free), times - 1);
         self.again = Some(light + self.step);
     }
 
@@ -172,6 +197,74 @@ mod tests {
         assert_eq!(repetitions(&[22.0, 22.0]), [11.0]);
         assert_eq!(repetitions(&[42.0, 42.0]), [14.0, 28.0]);
         assert_eq!(repetitions(&[20.5, 20.5]), [10.25], "the panel would be busy with repeating, or nearly");
+    }
+
+    /// 40 to 60 Hz.
+    const NARROW: (Span, Span) = (Span::from_millihertz(60_000), Span::from_millihertz(40_000));
+
+    /// The delays (milliseconds) of pictures at this even distance on a panel of this range, which repeats a picture by
+    /// itself after its longest interval. The first picture is late by `late` milliseconds, and each is said to be ready a
+    /// little earlier than it is.
+    fn delays(distance: Span, late: f64, range @ (shortest, longest): (Span, Span)) -> Vec<f64> {
+        let mut rhythm = LowFramerateCompensation::default();
+        let (mut ready, mut began) = (Instant::from_nanos(1_000_000_000), Instant::from_nanos(1_000_000_000));
+        let mut delays = Vec::new();
+        for number in 0..30 {
+            let light = if number == 0 { ready + Span::from_millis_f64(late) } else { ready.max(began + shortest) };
+            delays.push((light - ready).as_millis_f64());
+            rhythm.note_picture(light, ready - Span::from_micros(20), range);
+            (began, ready) = (light, ready + distance);
+            loop {
+                let again = rhythm.next_repetition().unwrap_or(Instant::MAX).min(began + longest);
+                if again >= ready {
+                    break;
+                }
+                if rhythm.next_repetition() == Some(again) {
+                    rhythm.note_repetition(again);
+                }
+                began = again;
+            }
+        }
+        delays
+    }
+
+    #[test]
+    fn even_pictures_are_in_time_after_a_second_wherever_the_first_finds_the_panel() {
+        // At higher rates the panel is too busy to catch up within a second. Between 30 and 40 Hz the narrow panel has no
+        // even intervals.
+        for (rates, range) in [(17..=120, RANGE), (15..=30, NARROW), (40..=50, NARROW)] {
+            for rate in rates {
+                for late in [0.0, 1.0, 5.0, 13.0, 16.0, 16.65] {
+                    let delays = delays(Span::from_millihertz(rate * 1_000), late, range);
+                    let last = delays[delays.len() - 1];
+                    assert!(last < 0.01, "{rate} Hz on {range:?}: {delays:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pictures_at_distances_that_the_panel_cannot_keep_wait_for_no_repetition_of_the_panels_own() {
+        // A repetition at the shortest interval delays a picture that comes after the longest by at most this.
+        let most = (NARROW.0 * 2 - NARROW.1).as_millis_f64();
+        for rate in 31..40 {
+            let delays = delays(Span::from_millihertz(rate * 1_000), 0.0, NARROW);
+            // The distance is not known before the third picture.
+            assert!(delays[2..].iter().all(|delay| *delay <= most + 0.03), "{rate} Hz: {delays:?}");
+        }
+    }
+
+    #[test]
+    fn repetitions_that_do_not_fit_follow_at_the_shortest_interval() {
+        let millis = |rest: f64| {
+            showings(Span::from_millis_f64(rest), NARROW).map(|(times, step)| (times, step.as_millis_f64()))
+        };
+        assert_eq!(millis(24.0), None, "the panel waits");
+        assert_eq!(millis(33.0), Some((2, 16.666_667)));
+        assert_eq!(millis(28.0), Some((2, 16.666_667)));
+        assert_eq!(millis(47.0), Some((2, 23.5)), "three times would be too often, and twice are enough");
+        assert_eq!(millis(50.0), Some((3, 16.666_667)), "the panel might repeat by itself after 25 ms");
+        assert_eq!(millis(51.0), Some((3, 17.0)));
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl<T> OutputMachine<T> {
     /// A picture is on screen since `present`. `flight`: the target and the submission of our frame, if it is ours.
     pub(super) fn note_light(&mut self, present: Instant, flight: Option<(RefreshIndex, Instant)>) {
         let Some(range) = self.vsync.range() else { return };
+        let soonest = flight.map_or(present, |(_, submitted)| present.min(submitted + self.submit_lead()));
         let PanelSchedule { rhythm, repeating, moving_cursor, has_moved_cursor, .. } = &mut self.panel_schedule;
         let is_of = |index: Option<RefreshIndex>| index.is_some() && flight.map(|(target, _)| target) == index;
         if is_of(repeating.take()) {
@@ -116,7 +117,7 @@ impl<T> OutputMachine<T> {
             *has_moved_cursor = true;
         } else {
             *has_moved_cursor = false;
-            rhythm.note_picture(present, flight.map_or(present, |(_, submitted)| submitted), range);
+            rhythm.note_picture(present, soonest, range);
         }
     }
 
@@ -214,7 +215,9 @@ impl<T> OutputMachine<T> {
         for light in [light, light + longest] {
             let shown = low_framerate::repetition_before(bound, light, range)?.max(soonest).max(light + shortest);
             if shown < light + longest {
-                return (shown + shortest <= bound).then_some(shown);
+                // A repetition that the panel begins by itself would delay the bound frame more.
+                let repeats_itself = light + longest < bound;
+                return (shown + shortest <= bound || repeats_itself).then_some(shown);
             }
         }
         None
