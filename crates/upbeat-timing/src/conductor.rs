@@ -298,11 +298,6 @@ impl<T> Conductor<T> {
         }
         let vsync = self.output.vsync();
         let (refresh, interval) = (vsync.present(RefreshIndex(planned.target.0.saturating_sub(1))), vsync.interval());
-        // A client that left its last callback without content may have nothing to write now either.
-        let answering = self.pacer(id).filter(|pacer| pacer.drawing().is_none());
-        if let Some((line, budget)) = answering.and_then(|pacer| pacer.row_budget(now, &self.output)) {
-            self.output.begin_refresh_for_row(line, now + budget);
-        }
         self.pacer_mut(id)?.called_back(now, cpu, (refresh, interval))
     }
 
@@ -353,6 +348,9 @@ impl<T> Conductor<T> {
         });
         self.pacers.put_idle_to_sleep(now);
         self.pack(now);
+        if let Some((line, ready)) = self.pacers.row_to_refresh(now, &self.output) {
+            self.output.begin_refresh_for_row(line, ready);
+        }
         // A client whose frame the GPU still draws counts too: the frame may be finished at any moment.
         let unfinished = |pacer: &Pacer| pacer.is_drawing(now) || pacer.unfinished(now).next().is_some();
         let draws = |pacer: &Pacer| unfinished(pacer) || pacer.planned().is_some();

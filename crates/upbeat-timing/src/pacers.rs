@@ -3,6 +3,7 @@
 //! An output has as many pacers as clients, and most of them sleep. Every change of a pacer wakes it.
 //! [`Pacers::put_idle_to_sleep`] puts pacers back to sleep that have no plan and that no other pacer depends on.
 
+use super::output::OutputMachine;
 use super::pacer::Pacer;
 pub use crate::id::PacerId;
 use crate::time::{Instant, Span};
@@ -81,6 +82,16 @@ impl Pacers {
     /// Changes all pacers, awake or not.
     pub fn for_each(&mut self, change: impl FnMut(&mut Pacer)) {
         self.slots.iter_mut().flatten().map(|pacer| &mut **pacer).for_each(change);
+    }
+
+    /// The first line of the next planned write in place that a refresh has to begin for, and when its content is ready.
+    /// `None` with a fixed rate, or if a client draws such content already, for which a refresh was planned or begun.
+    pub fn row_to_refresh<T>(&self, now: Instant, output: &OutputMachine<T>) -> Option<(i32, Instant)> {
+        let pacers = || self.awake().map(|(_, pacer)| pacer);
+        if pacers().any(|pacer| pacer.in_place_row().is_some() && pacer.is_drawing(now)) {
+            return None;
+        }
+        pacers().filter_map(|pacer| pacer.row_to_refresh(now, output)).min_by_key(|(_, ready)| *ready)
     }
 
     /// Puts pacers to sleep that nothing has to be planned for.

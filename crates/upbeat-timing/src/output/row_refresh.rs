@@ -2,12 +2,13 @@
 //!
 //! At a fixed rate the beam comes by itself. A panel with variable refresh waits for a frame, and scans out from the
 //! top when it has one. So a rectangle low on the screen would be lit long after its content was finished. Instead a
-//! refresh with the picture on screen begins while the client still draws:
+//! refresh with the picture on screen begins while the client still draws, or before it is called back:
 //!
 //! ```text
-//!   client    call ──────── draws ──────── commit ─ write ┐
-//!   panel      waits            begin ────────────────────┴ row        begin = row − the lines above it
-//!   without    waits                            begin ────────────────────────┴ row
+//!   client             call ──────── draws ──────── commit ─ write ┐
+//!   top row             waits                            begin ────┴ row        begin = row − the lines above it
+//!   bottom row   begin ────────────────────────────────────────────┴ row
+//!   without             waits                                  begin ──────────────────── … ─┴ row
 //! ```
 //!
 //! Source: Presto, section 7 (the refresh of an adaptive display could be timed so that the beam meets the write).
@@ -35,8 +36,18 @@ impl<T> OutputMachine<T> {
 
     /// When the panel can begin another refresh, after the frames that it has.
     fn free_from(&self) -> Instant {
-        let begin = |frame: &QueuedFrame<T>| frame.flight().submit_by + self.submit_lead();
-        self.frames.in_flight().map(begin).max().unwrap_or(Instant::ZERO).max(self.vsync.last()) + self.vsync.interval()
+        let last = self.under_way().map(|frame| self.begin_of(frame)).max().unwrap_or(Instant::ZERO);
+        last.max(self.vsync.last()) + self.vsync.interval()
+    }
+
+    /// The frames whose refresh has not begun yet: the display has them, or they are being drawn.
+    fn under_way(&self) -> impl Iterator<Item = &QueuedFrame<T>> {
+        self.frames.in_flight().chain(self.frames.composing())
+    }
+
+    /// When the refresh of a frame under way begins.
+    fn begin_of(&self, frame: &QueuedFrame<T>) -> Instant {
+        frame.flight().submit_by + self.submit_lead()
     }
 
     /// Content whose first line is `line` will be committed by `ready`: on a panel with variable refresh the next
@@ -67,22 +78,26 @@ impl<T> OutputMachine<T> {
     /// The refresh of a panel with variable refresh in which all of `rect` is seen if it is written from `now` on.
     pub(super) fn seen_while_variable(&self, rect: &PixelRect, now: Instant) -> Option<RefreshIndex> {
         let scan = self.scan()?;
-        let (begun, seen) = (self.begun(), self.row_under_way(scan.first_line(rect), now)?);
+        let (begun, (seen, _)) = (self.begun(), self.row_under_way(scan.first_line(rect), now)?);
         // The refresh before must not show a part of it.
         let last = self.last_self_refresh(now, self.vsync.range()?);
         let is_between = now >= scan.leaves(last, rect) + WRITE_MARGIN;
-        (seen == begun || is_between).then_some(seen)
+        // A frame that is being drawn may not show the picture that is written into.
+        let is_drawing = self.frames.composing().is_some_and(|frame| frame.target == seen);
+        (seen == begun || (is_between && !is_drawing)).then_some(seen)
     }
 
-    /// The refresh of a panel with variable refresh that content for row `line` still reaches if it comes at `now`: the
-    /// refresh that was begun last, or the refresh of a frame that waits in the display.
-    pub fn row_under_way(&self, line: i32, now: Instant) -> Option<RefreshIndex> {
+    /// The refresh of a panel with variable refresh that content for row `line` still reaches if it comes at `now`, and
+    /// its deadline: the refresh that was begun last, or the refresh of a frame under way.
+    pub fn row_under_way(&self, line: i32, now: Instant) -> Option<(RefreshIndex, Instant)> {
         let reach = self.way_to_row(line)? - self.write_budget();
-        if self.vsync.last() + reach >= now {
-            return Some(self.begun());
+        let begun = self.vsync.last() + reach;
+        if begun >= now {
+            return Some((self.begun(), begun));
         }
-        let next = self.frames.in_flight().last().filter(|frame| frame.target > self.begun())?;
-        (next.flight().submit_by + self.submit_lead() + reach >= now).then_some(next.target)
+        let next = self.under_way().last().filter(|frame| frame.target > self.begun())?;
+        let deadline = self.begin_of(next) + reach;
+        (deadline >= now).then_some((next.target, deadline))
     }
 
     /// The refresh of a panel with variable refresh that was begun last.

@@ -88,7 +88,8 @@ impl Pacer {
 
     /// The first refresh that a frame committed at `now` can reach; `otherwise` if it is not written in place.
     pub(super) fn reaches<T>(&self, now: Instant, output: &OutputMachine<T>, otherwise: RefreshIndex) -> RefreshIndex {
-        let row = |line| output.next_row(line, now).or_else(|| output.row_under_way(line, now));
+        let under_way = |line| output.row_under_way(line, now).map(|(index, _)| index);
+        let row = |line| output.next_row(line, now).or_else(|| under_way(line));
         self.near_row().and_then(row).unwrap_or(otherwise)
     }
 }

@@ -127,6 +127,28 @@ impl Pacer {
         (budget - typical + output.write_budget() < way).then_some((line, budget))
     }
 
+    /// The first line of the write that the planned callback leads to, and when that content is ready, if a refresh has to
+    /// begin for it.
+    pub(crate) fn row_to_refresh<T>(&self, now: Instant, output: &OutputMachine<T>) -> Option<(i32, Instant)> {
+        let start = self.planned?.start.max(now);
+        // A client that left its last callback without content may have nothing to write now either.
+        let (line, budget) = self.row_budget(now, output).filter(|_| self.drawing.is_none())?;
+        let is_begun = self.row_under_way(line, start, output).is_some();
+        (!is_begun).then_some((line, start + budget))
+    }
+
+    /// The refresh under way in which the beam reaches row `line` after a usual frame of the client that starts at
+    /// `start`, and the deadline for that row. `None` if the client's last frame was for this refresh.
+    fn row_under_way<T>(
+        &self,
+        line: i32,
+        start: Instant,
+        output: &OutputMachine<T>,
+    ) -> Option<(RefreshIndex, Instant)> {
+        let under_way = output.row_under_way(line, start + self.wall.typical()?)?;
+        Some(under_way).filter(|(index, _)| self.last_target.is_none_or(|last| *index > last))
+    }
+
     /// A callback just in time for the moment at which the panel can show its next picture.
     pub(super) fn plan_for_panel<T>(
         &self,
@@ -135,10 +157,12 @@ impl Pacer {
         range: (Span, Span),
     ) -> PlannedCallback {
         let target = self.reachable(now, output);
-        if let Some((line, budget)) = self.row_budget(now, output)
-            && let Some(deadline) = output.soonest_row_deadline(line)
-        {
-            return PlannedCallback { target, start: (deadline - budget).max(now), packed: false };
+        if let Some((line, budget)) = self.row_budget(now, output) {
+            let under_way = self.row_under_way(line, now, output);
+            let soonest = || Some((target, output.soonest_row_deadline(line)?));
+            if let Some((target, deadline)) = under_way.or_else(soonest) {
+                return PlannedCallback { target, start: (deadline - budget).max(now), packed: false };
+            }
         }
         let surely = self.least_cost(now, range);
         let start = output.latch_at(target) - surely.unwrap_or(range.0);
