@@ -204,6 +204,8 @@ impl EvenWindow {
 pub(super) struct WatchedFrames {
     /// How many were committed.
     pub committed: usize,
+    /// How many were not presented, though a later frame was.
+    pub lost: usize,
     /// Commit and light of each presented frame, in order.
     pub presented: Vec<(Instant, Instant)>,
 }
@@ -251,8 +253,10 @@ impl RhythmCase {
         });
         let watched = || window.commits.iter().filter(|(_, at)| *at > begun + LEARNED);
         let client = world.client(client);
-        let presented = watched().filter_map(|(number, at)| Some((*at, client.light(*number)?.0))).collect();
-        WatchedFrames { committed: watched().count(), presented }
+        let presented: Vec<_> = watched().filter_map(|(number, at)| Some((*at, client.light(*number)?.0))).collect();
+        let last = presented.last().map(|(commit, _)| *commit);
+        let passed = watched().filter(|(_, commit)| last.is_some_and(|last| *commit <= last)).count();
+        WatchedFrames { committed: watched().count(), lost: passed - presented.len(), presented }
     }
 }
 

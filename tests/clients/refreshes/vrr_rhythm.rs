@@ -28,6 +28,7 @@ const NOT_SHOWN_YET: usize = 3;
 fn assert_in_rhythm(case: RhythmCase) {
     let frames = case.watch();
     let figures = frames.figures();
+    assert_eq!(frames.lost, 0, "{case}: frames were not shown");
     let expected = (WATCHED.as_nanos() / case.period().as_nanos()) as usize;
     let shown = frames.presented.len();
     assert!(shown + NOT_SHOWN_YET >= expected && shown + NOT_SHOWN_YET >= frames.committed, "{case}: {shown} frames");
@@ -59,6 +60,7 @@ fn assert_at_highest_rate(case: RhythmCase) {
     assert!(oldest <= latest + TO_LIGHT, "{case}: {figures:?}");
     if case.pace != ClientPace::Neither {
         assert!(shown + NOT_SHOWN_YET >= frames.committed, "{case}: {shown} of {} frames", frames.committed);
+        assert_eq!(frames.lost, 0, "{case}: frames were not shown");
         assert!(off < OFF, "{case}: {figures:?}");
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A frame of another rate begins after these frames or fits in between. Any other change is shown at once if the panel
 //! is free again by the next bound moment, otherwise together with that frame. So no change of rate, no other window
-//! and no cursor delays a bound frame.
+//! and no cursor delays a bound frame. A repetition does, by less than the panel's own would.
 //!
 //! ```text
 //!   bound        A           B           C       D    E         144 Hz begins behind C, when that is on screen
@@ -95,7 +95,10 @@ impl<T> OutputMachine<T> {
         let behind = under_way.map(light).max().unwrap_or(Instant::ZERO);
         let index = self.next_index(now);
         self.vsync.expect(index, soonest.max(stamp).max(behind).max(self.panel_schedule.not_before));
-        self.vsync.expect(index, self.fit_beside_bound(self.vsync.present(index)));
+        // A repetition was planned beside the bound frame, and must not be taken for it.
+        if !self.panel_schedule.shows_again {
+            self.vsync.expect(index, self.fit_beside_bound(self.vsync.present(index)));
+        }
     }
 
     /// Refresh `index` is spent: the next refresh keeps the same distance as if it had been shown.
@@ -201,7 +204,8 @@ impl<T> OutputMachine<T> {
     }
 
     /// When the last picture is shown again unless another frame comes: half-way to the next bound frame, if the
-    /// panel cannot wait for that. After the cursor was shown alone: half-way to the next content of a known rhythm.
+    /// panel cannot wait for that, but not before the shortest interval. After the cursor was shown alone: half-way to
+    /// the next content of a known rhythm.
     pub(super) fn next_repetition(&self, now: Instant) -> Option<Instant> {
         let range @ (shortest, longest) = self.vsync.range()?;
         let PanelSchedule { bound, rhythm, has_moved_cursor, .. } = &self.panel_schedule;

@@ -95,9 +95,9 @@ impl<T> OutputMachine<T> {
         if begun >= now {
             return Some((self.begun(), begun));
         }
-        let next = self.under_way().last().filter(|frame| frame.target > self.begun())?;
-        let deadline = self.begin_of(next) + reach;
-        (deadline >= now).then_some((next.target, deadline))
+        let next = self.under_way().filter(|frame| frame.target > self.begun());
+        let deadlines = next.map(|frame| (frame.target, self.begin_of(frame) + reach));
+        deadlines.filter(|(_, deadline)| *deadline >= now).min()
     }
 
     /// The refresh of a panel with variable refresh that was begun last.

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A trial begins as soon as a tenth of a second's refreshes was missed: after 0.2 s if every other refresh is missed. A
-//! client with varying costs seldom misses as many by chance, and what it made in the seconds before shows that it was
+//! client with varying costs seldom misses as many by chance, and its frames in the seconds before show that it was
 //! chance.
 //!
 //! A film of 24 pictures a second, or a client whose frames take two refreshes, is tried and is not faster at the
@@ -85,9 +85,11 @@ enum GuardPhase {
         before: FrameShare,
         change_over: u32,
     },
+    /// `is_confirmed`: its frames were counted once more since the trial.
     AtRefresh {
         before: FrameShare,
         until: Instant,
+        is_confirmed: bool,
     },
     Rest {
         until: Instant,
@@ -143,7 +145,7 @@ impl FrameCountGuard {
             return self.watch(GuardPhase::Watch);
         }
         if refreshes > PAUSE || touched {
-            return self.start_over();
+            return self.start_over(now, touched);
         }
         match &mut self.phase {
             GuardPhase::Rest { .. } => return,
@@ -175,15 +177,17 @@ impl FrameCountGuard {
                 if !self.count.is_more_than(before) {
                     return self.end_without_gain(now);
                 }
-                self.faster += 1;
-                self.watch(GuardPhase::AtRefresh { before, until: now + doubled(HELD, self.faster) });
+                let until = now + doubled(HELD, self.faster + 1);
+                self.watch(GuardPhase::AtRefresh { before, until, is_confirmed: false });
             }
-            GuardPhase::AtRefresh { before, until } if seen >= CONFIRMED => {
+            GuardPhase::AtRefresh { before, until, is_confirmed } if seen >= CONFIRMED => {
                 if !self.count.is_more_than(before) {
                     return self.end_without_gain(now);
                 }
-                self.not_faster = 0;
-                self.watch(GuardPhase::AtRefresh { before, until });
+                if !is_confirmed {
+                    (self.faster, self.not_faster) = (self.faster + 1, 0);
+                }
+                self.watch(GuardPhase::AtRefresh { before, until, is_confirmed: true });
             }
             _ => {}
         }
@@ -199,11 +203,14 @@ impl FrameCountGuard {
         (self.phase, self.count, self.usual) = (phase, FrameShare::default(), FrameShare::default());
     }
 
-    /// Discards the present count, because it means nothing.
-    fn start_over(&mut self) {
+    /// Discards the present count, because the client paused or is `touched`. A client that pauses in its trials is not
+    /// tried again and again.
+    fn start_over(&mut self, now: Instant, touched: bool) {
         self.count = FrameShare::default();
-        if matches!(self.phase, GuardPhase::Trial { .. }) {
-            self.phase = GuardPhase::Watch;
+        match self.phase {
+            GuardPhase::Trial { .. } if touched => self.phase = GuardPhase::Watch,
+            GuardPhase::Trial { .. } => self.end_without_gain(now),
+            _ => {}
         }
     }
 }
@@ -334,6 +341,15 @@ mod tests {
             client.play(Span::from_seconds(4), |_| 1, |_| 1);
         }
         assert_eq!(client.tries, 0);
+    }
+
+    #[test]
+    fn film_whose_pictures_are_pauses_now_and_then_is_tried_seldom() {
+        let mut client = GuardedClient::new();
+        // 24 pictures a second at 100 Hz.
+        let picture = |number: u32| if number.is_multiple_of(6) { 5 } else { 4 };
+        client.play(Span::from_seconds(600), picture, picture);
+        assert!(client.tries <= 7, "{} trials in ten minutes", client.tries);
     }
 
     #[test]

@@ -191,6 +191,22 @@ fn a_stamped_update_is_latched_once_and_at_its_time_where_refreshes_are_variable
 }
 
 #[test]
+fn a_repetition_before_a_stamped_update_comes_at_its_own_moment_even_if_it_delays_the_update() {
+    let mut machine = machine();
+    machine.vsync_mut().set_variable(Some((INTERVAL, INTERVAL * 3 / 2)));
+    let id = show(&mut machine, RefreshIndex(1), start(), start(), ComposeCostKind::Odd);
+    machine.presented(id, start(), None, start());
+    let now = start() + Span::from_millis(1);
+    // Half of that is less than the shortest interval.
+    machine.schedule_repaint_from(machine.next_index(now), start() + INTERVAL * 2 - Span::from_millis(1));
+    machine.expect(now);
+    let (index, when) = machine.next_latch(now).unwrap();
+    machine.expect_latch(when);
+    assert_eq!(machine.vsync().present(index), start() + INTERVAL);
+    assert_eq!(machine.latch(index), RepaintReason::Output, "the update is not due");
+}
+
+#[test]
 fn behind_a_frame_in_flight_the_next_variable_refresh_stays_where_it_is() {
     let mut machine = variable();
     let now = start() + LONG;
