@@ -17,7 +17,7 @@
 //! as late as costs it no more than half a percent of its frames. If its costs vary so much that some frames would collide
 //! with the panel at either end of its range, it is called back right after the latch.
 
-use super::{FIRST_FRAMES, FrameCountGuard, OpenCallback, Pacer, PlannedCallback};
+use super::{CallbackPacingReason, FIRST_FRAMES, FrameCountGuard, OpenCallback, Pacer, PlannedCallback};
 use crate::defaults::CLIENT_FLOOR;
 use crate::estimator::{Estimator, MissBudget};
 use crate::output::OutputMachine;
@@ -75,6 +75,8 @@ impl Pacer {
     ) {
         match vsync.rate() {
             RefreshMode::Fixed if drawing.is_second => {}
+            // Its costs may soon show that it needs a second period.
+            RefreshMode::Fixed if self.reason == CallbackPacingReason::New => self.guard.forget_refresh(),
             RefreshMode::Fixed => {
                 // With two periods of slack, content waits for its target.
                 let shown = next.max(drawing.target);
