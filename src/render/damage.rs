@@ -175,47 +175,19 @@ impl SceneDamage {
         self.changes.clear();
     }
 
-    /// Fast path for the most frequent case: the layers are those of the last frame, and each is compared once.
-    /// Returns whether it applied.
-    fn compare_layers(&mut self, scene: &Scene, these: ComparedParts, damage: &mut DamageBuilder) -> bool {
-        let only_layers = scene.effects.is_empty() && (scene.cursor.is_none() || !these.cursor);
-        if !only_layers || self.items.len() != scene.layers.len() {
-            return false;
-        }
-        for (item, layer) in self.items.iter_mut().zip(&scene.layers) {
-            match item {
-                DrawnElement::Layer(shape, known)
-                    if (these.planes || layer.plane.is_none()) && Arc::ptr_eq(shape, &layer.shape) =>
-                {
-                    if *known != layer.commit() {
-                        damage.add_content(item, ScenePart::Layer(layer));
-                    }
-                }
-                // Damage added so far is not added twice: the layers' commits are updated.
-                _ => return false,
-            }
-        }
-        true
-    }
-
     fn compare(&mut self, scene: &Scene, these: ComparedParts, damage: &mut DamageBuilder) {
-        if self.compare_layers(scene, these, damage) {
-            return;
-        }
-        let count = parts(scene, these).count();
+        let mut parts = parts(scene, these);
         let mut same = 0;
-        for (item, part) in self.items.iter_mut().zip(parts(scene, these)) {
-            if !item.is(part) {
-                break;
+        let first_new = loop {
+            match (self.items.get_mut(same), parts.next()) {
+                (Some(item), Some(part)) if item.is(part) => damage.add_content(item, part),
+                (None, None) => return,
+                (_, part) => break part,
             }
-            damage.add_content(item, part);
             same += 1;
-        }
-        if same == count && same == self.items.len() {
-            return;
-        }
+        };
         // An element was added, removed or moved. Elements below it are often unchanged, so match them from the end.
-        let new: Vec<ScenePart<'_>> = parts(scene, these).skip(same).collect();
+        let new: Vec<ScenePart<'_>> = first_new.into_iter().chain(parts).collect();
         let old = &mut self.items[same..];
         let at_end = old.iter().rev().zip(new.iter().rev()).take_while(|(item, part)| item.is(**part)).count();
         let (old_middle, new_middle) = (old.len() - at_end, new.len() - at_end);
@@ -285,12 +257,19 @@ impl DamageBuilder {
         }
     }
 
+    /// Adds the damage of `layer` since `known`.
+    #[cold]
+    fn add_commits(&mut self, layer: &Layer, known: CommitCounter) {
+        let damage = damage_since(layer, Some(known));
+        damage.iter().for_each(|rect| self.add(Rectangle::new(rect.loc + layer.target.loc, rect.size)));
+    }
+
     /// Adds the damage of `part`, which is the element `item` with possibly new content.
+    #[inline]
     fn add_content(&mut self, item: &mut DrawnElement, part: ScenePart<'_>) {
         let (DrawnElement::Layer(shape, known), ScenePart::Layer(layer)) = (item, part) else { return };
         if *known != layer.commit() {
-            let damage = damage_since(layer, Some(*known));
-            damage.iter().for_each(|rect| self.add(Rectangle::new(rect.loc + layer.target.loc, rect.size)));
+            self.add_commits(layer, *known);
             *known = layer.commit();
         }
         if !Arc::ptr_eq(shape, &layer.shape) {

@@ -233,15 +233,14 @@ impl Scene {
 
     /// Whether the composed picture equals that of `other`, regardless of the cursor and of layers on planes.
     pub fn composes_like(&self, other: &Scene) -> bool {
-        let composed = |scene: &Scene| scene.layers.iter().filter(|layer| layer.plane.is_none()).count();
-        let layers = |scene| Scene::composed_layers(scene);
+        let mut others = other.composed_layers();
         self.size == other.size
             && self.turn == other.turn
             && self.background == other.background
-            && composed(self) == composed(other)
             && self.effects.len() == other.effects.len()
             && self.effects.iter().zip(&other.effects).all(|(a, b)| a.looks_like(b))
-            && layers(self).zip(layers(other)).all(|(a, b)| a.looks_like(b))
+            && self.composed_layers().all(|layer| others.next().is_some_and(|other| layer.looks_like(other)))
+            && others.next().is_none()
     }
 
     /// Layers that are on no plane, topmost first.

@@ -164,7 +164,7 @@ def main():
         ("flat, on a GPU", gpu, "callback_to_light_ms.p99", 9.5),
         ("heavy, on a GPU", heavy_gpu, "callback_to_light_ms.p50", figure(free, "callback_to_light_ms.p50") + 0.3),
         ("heavy, on a GPU", heavy_gpu, "drops_per_s", figure(free, "drops_per_s") + 0.2),
-        ("flat, ten idle", idle, "callback_to_light_ms.p50", 3.65),
+        ("flat, ten idle", idle, "callback_to_light_ms.p50", 3.7),
         ("flat, ten idle", idle, "drops_per_s", 0.0),
         ("flat, decorated", decorated, "callback_to_light_ms.p50", figure(bare, "callback_to_light_ms.p50") + 0.1),
         ("flat, decorated", decorated, "callback_to_light_ms.p99", figure(bare, "callback_to_light_ms.p99") + 0.3),
