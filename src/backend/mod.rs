@@ -81,6 +81,10 @@ pub struct Capabilities {
     pub cursor_plane: Option<(u32, u32)>,
     /// How many overlay planes may show clients' buffers; see [`plane`].
     pub overlay_planes: u32,
+    /// Whether overlay planes have a known order, so that their contents may overlap each other.
+    pub stacked_overlays: bool,
+    /// Whether overlay planes blend translucent buffers with the picture below.
+    pub translucent_overlays: bool,
     /// Whether overlay planes show buffers in shared memory as well, unscaled. Device memory alone needs no copy, so
     /// real devices take nothing else.
     pub shared_memory_planes: bool,
@@ -107,6 +111,8 @@ impl Capabilities {
             front_buffer: false,
             cursor_plane: None,
             overlay_planes: 0,
+            stacked_overlays: false,
+            translucent_overlays: false,
             shared_memory_planes: false,
             direct_scanout: false,
             plane_scroll: false,

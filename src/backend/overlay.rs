@@ -48,7 +48,7 @@ pub(crate) fn intersection(a: PixelRect, b: PixelRect) -> PixelRect {
 }
 
 /// Porter-Duff *over* with premultiplied colours, each channel rounded to nearest.
-fn over(below: u32, above: u32) -> u32 {
+pub(super) fn over(below: u32, above: u32) -> u32 {
     let transparency = 255 - (above >> 24);
     let channel = |shift: u32| {
         let faded = ((below >> shift & 0xff) * transparency + 127) / 255;

@@ -70,8 +70,11 @@ pub struct PlaneContent {
     pub memory: PlaneMemory,
     /// Keeps the client from drawing into the buffer. The display drops it when the plane shows something else.
     pub hold: Arc<dyn BufferHold>,
-    /// The part of the buffer that is shown. Each of its pixels is shown opaque, whatever its alpha.
+    /// The part of the buffer that is shown.
     pub source: SourceRect,
+    /// Each pixel is shown opaque, whatever its alpha. Otherwise the plane blends it with the picture below it, by its
+    /// alpha: colours are premultiplied.
+    pub is_opaque: bool,
     /// Position on the output.
     pub target: PixelRect,
 }
@@ -86,7 +89,8 @@ impl<T: Any + Send + Sync + std::fmt::Debug> BufferHold for T {}
 pub struct PlaneContents {
     /// A buffer that fills the screen on the primary plane, so that the composed picture is not seen.
     pub direct: Option<PlaneContent>,
-    /// Buffers above the primary plane. They do not overlap each other.
+    /// Buffers above the primary plane, topmost first. They overlap each other only where the display stacks its
+    /// overlay planes ([`Capabilities::stacked_overlays`](super::Capabilities::stacked_overlays)).
     pub overlays: Vec<PlaneContent>,
 }
 

@@ -100,6 +100,8 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         scrolls: false,
         keeps_content: false,
         reports: Vec::new(),
+        latched_views: Vec::new(),
+        are_views_foreseen: false,
         last_latch: Instant::ZERO,
         lights: 0,
         last_sequence: None,

@@ -184,10 +184,14 @@ pub struct OutputState {
     latch_count: u64,
     /// A scroll view on this output is still moving.
     scrolls: bool,
+    /// Time alone moves these views.
+    are_views_foreseen: bool,
     /// A scroll view shows content that its client has already replaced.
     keeps_content: bool,
     /// Scroll reports to send to clients when the current frame is presented.
     reports: Vec<scene::scrolling::ViewReport>,
+    /// The scroll views that the last latch looked at.
+    latched_views: Vec<WlSurface>,
     /// When content was last latched.
     last_latch: Instant,
     /// Number of frames that reached light.

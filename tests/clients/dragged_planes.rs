@@ -221,14 +221,14 @@ fn dragged_plane_is_never_above_a_composed_window_that_covers_it() {
 }
 
 #[test]
-fn two_planes_never_overlap_because_a_window_is_dragged() {
+fn dragged_window_passes_below_the_plane_of_a_window_above() {
     let mut stage = DraggedPlaneStage::new(2);
     let right = CORNER.0 + SIZE.0 + EARLY.0;
     stage.open("above", (right + 5, CORNER.1), 100, false);
     assert_eq!(planes(&stage.world), [Some(OnPlane::Overlay); 2]);
     stage.hold(DragSource::Pointer);
     stage.move_late();
-    stage.assert_window_moved_by(EARLY);
+    stage.assert_window_moved_by(LATE);
     assert_eq!(stage.world.pixel(right + 10, CORNER.1 + 50), GREEN);
     stage.assert_settles();
     assert_eq!(stage.world.pixel(right + 10, CORNER.1 + 50), GREEN);

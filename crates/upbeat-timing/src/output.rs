@@ -254,15 +254,15 @@ impl<T> OutputMachine<T> {
         self.repaint_reason
     }
 
-    /// A visible change happened, for this reason. It makes frames ahead outdated, unless it is our own animation.
+    /// A visible change happened, for this reason. It makes frames ahead outdated, unless they foresee it.
     pub fn schedule_repaint(&mut self, need: RepaintReason) {
         let is_cursor = need == RepaintReason::Cursor;
         self.needs_only_cursor = is_cursor && (self.repaint_reason.is_none() || self.needs_only_cursor);
-        if self.repaint_reason.is_none_or(|known| known == RepaintReason::Animation) {
+        if self.repaint_reason.is_none_or(RepaintReason::is_foreseen) {
             self.repaint_reason = Some(need);
         }
         let goes_along = match need {
-            RepaintReason::Animation => true,
+            RepaintReason::Animation | RepaintReason::Fling => true,
             // A cursor plane is positioned when the frame is submitted.
             RepaintReason::Cursor => self.cursor_plane,
             _ => false,

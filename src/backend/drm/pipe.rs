@@ -142,6 +142,9 @@ impl Pipe {
             overlay_planes: u32::try_from(self.properties.formats.overlays.len()).unwrap_or(0),
             direct_scanout: true,
             plane_scroll: true,
+            stacked_overlays: self.properties.formats.are_stacked,
+            // Framebuffers of clients' buffers have no alpha.
+            translucent_overlays: false,
             shared_memory_planes: false,
             // Frames in the presenter's queue can be withdrawn, but not the frame in flight.
             can_withdraw: true,
@@ -344,7 +347,7 @@ fn copy(picture: Option<ScanoutPicture>, planes: &PlaneContents, cursor: Option<
         Some(content) => readback::whole(content)?,
         None => picture?.read()?,
     };
-    for content in &planes.overlays {
+    for content in planes.overlays.iter().rev() {
         readback::put(content, &mut copied)?;
     }
     if let Some(cursor) = cursor {

@@ -35,7 +35,10 @@ impl ShownPlanes {
 #[derive(Clone, Debug)]
 pub(super) struct PlaneFormats {
     pub primary: FormatSet,
+    /// Of each overlay plane; the topmost plane first if they are stacked.
     pub overlays: Vec<FormatSet>,
+    /// The driver states the order of the overlay planes.
+    pub are_stacked: bool,
 }
 
 impl PlaneFormats {
@@ -47,7 +50,10 @@ impl PlaneFormats {
         }
         let mut used = vec![false; self.overlays.len()];
         let place = |content: &PlaneContent| {
-            let fits = |(index, formats): (usize, &FormatSet)| !used[index] && takes(formats, content);
+            // The contents are sorted from top to bottom, so with stacked planes each gets a plane below the last.
+            let first = used.iter().rposition(|used| *used && self.are_stacked).map_or(0, |last| last + 1);
+            let fits =
+                |(index, formats): (usize, &FormatSet)| index >= first && !used[index] && takes(formats, content);
             let index = self.overlays.iter().enumerate().position(fits)?;
             used[index] = true;
             Some(index)
@@ -73,10 +79,12 @@ struct Overlay {
 
 impl ClientPlanes {
     /// The primary plane, and these overlays.
-    pub fn new(primary: &PlaneInfo, overlays: Vec<(PlaneInfo, PlaneClaim)>) -> Self {
+    pub fn new(primary: &PlaneInfo, mut overlays: Vec<(PlaneInfo, PlaneClaim)>) -> Self {
+        let are_stacked = sort_downward(&mut overlays, |(info, _)| info.zpos);
         let formats = PlaneFormats {
             primary: primary.formats.clone(),
             overlays: overlays.iter().map(|(info, _)| info.formats.clone()).collect(),
+            are_stacked,
         };
         let overlay =
             |(info, claim): (PlaneInfo, PlaneClaim)| Overlay { handle: info.handle, _claim: claim, lit: false };
@@ -115,6 +123,17 @@ impl ClientPlanes {
     }
 }
 
+/// Sorts planes by their position in the stack (`zpos`), topmost first. Returns false, without sorting, if the driver does
+/// not state a different position for each.
+fn sort_downward<T>(planes: &mut [T], zpos: impl Fn(&T) -> Option<i32>) -> bool {
+    let positions: Option<std::collections::BTreeSet<i32>> = planes.iter().map(&zpos).collect();
+    let are_stacked = positions.is_some_and(|positions| positions.len() == planes.len());
+    if are_stacked {
+        planes.sort_by_key(|plane| std::cmp::Reverse(zpos(plane)));
+    }
+    are_stacked
+}
+
 /// Whether a plane with these formats can show the content. A plane without modifiers shows linear buffers only.
 fn takes(formats: &FormatSet, content: &PlaneContent) -> bool {
     let Some(memory) = content.memory.device() else { return false };
@@ -132,5 +151,49 @@ fn state(handle: plane::Handle, content: &PlaneContent, fb: framebuffer::Handle)
     PlaneState {
         handle,
         config: Some(PlaneConfig { src, dst, transform, alpha: 1.0, damage_clips: None, fb, fence: None }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drm_fourcc::DrmFourcc;
+
+    use super::*;
+    use crate::backend::PixelRect;
+    use crate::backend::plane::{DeviceMemory, PlaneMemory, SourceRect};
+
+    const RGB: DrmFourcc = DrmFourcc::Xrgb8888;
+    const YUV: DrmFourcc = DrmFourcc::Nv12;
+
+    fn content(code: DrmFourcc) -> PlaneContent {
+        let memory = DeviceMemory { width: 8, height: 8, format: code as u32, modifier: 0, parts: Vec::new() };
+        let (source, target) = (SourceRect::default(), PixelRect { x: 0, y: 0, width: 8, height: 8 });
+        let memory = PlaneMemory::Device(Arc::new(memory));
+        PlaneContent { memory, hold: Arc::new(()), source, is_opaque: true, target }
+    }
+
+    /// The planes for contents of these formats, topmost first.
+    fn places(overlays: &[&[DrmFourcc]], are_stacked: bool, contents: &[DrmFourcc]) -> Option<Vec<usize>> {
+        let format = |code: &DrmFourcc| DrmFormat { code: *code, modifier: DrmModifier::Linear };
+        let overlays = overlays.iter().map(|codes| codes.iter().map(format).collect()).collect();
+        let formats = PlaneFormats { primary: FormatSet::default(), overlays, are_stacked };
+        let overlays = contents.iter().copied().map(content).collect();
+        formats.places(&PlaneContents { direct: None, overlays })
+    }
+
+    #[test]
+    fn stacked_planes_keep_the_order_of_their_contents() {
+        let planes: [&[DrmFourcc]; 2] = [&[RGB], &[RGB, YUV]];
+        assert_eq!(places(&planes, true, &[RGB, YUV]), Some(vec![0, 1]));
+        assert_eq!(places(&planes, true, &[YUV, RGB]), None, "the only plane for YUV is the lower");
+        assert_eq!(places(&planes, false, &[YUV, RGB]), Some(vec![1, 0]));
+    }
+
+    #[test]
+    fn planes_are_stacked_if_each_has_a_position_of_its_own() {
+        let sorted = |mut planes: Vec<Option<i32>>| (sort_downward(&mut planes, |zpos| *zpos), planes);
+        assert_eq!(sorted(vec![Some(1), Some(3), Some(2)]), (true, vec![Some(3), Some(2), Some(1)]));
+        assert_eq!(sorted(vec![Some(1), Some(3), Some(1)]), (false, vec![Some(1), Some(3), Some(1)]));
+        assert_eq!(sorted(vec![Some(1), None]), (false, vec![Some(1), None]));
     }
 }

@@ -145,6 +145,8 @@ impl VirtualDisplay {
             front_buffer: self.options.front_buffer,
             cursor_plane: self.options.cursor_plane,
             overlay_planes: self.options.overlays,
+            stacked_overlays: true,
+            translucent_overlays: true,
             shared_memory_planes: self.options.overlays > 0,
             direct_scanout: false,
             plane_scroll: self.options.overlays > 0,

@@ -26,6 +26,7 @@ pub struct PanelImage<'a> {
     /// In the order in which they were overwritten.
     pub(super) read_rows: &'a [ReadRows],
     /// Above the buffer, whenever it was rewritten.
+    /// Topmost first.
     pub(super) overlays: &'a [PanelOverlay],
     pub(super) cursor: Option<&'a CursorPlane>,
 }
@@ -83,7 +84,7 @@ impl PanelImage<'_> {
             let source = OverlayPixels { rect: old.rect, pixels: &old.pixels };
             source.put(rect, pixels, |_, old| old);
         }
-        self.overlays.iter().for_each(|overlay| overlay.put(rect, pixels));
+        self.overlays.iter().rev().for_each(|overlay| overlay.put(rect, pixels));
         if let Some(cursor) = self.cursor {
             overlay::put_cursor(cursor, rect, pixels);
         }

@@ -5,19 +5,21 @@
 
 use std::sync::Arc;
 
-use crate::backend::overlay::OverlayPixels;
+use crate::backend::overlay::{self, OverlayPixels};
 use crate::backend::plane::{PlaneContent, PlaneContents, PlaneMemory};
 use crate::backend::{PixelRect, SubmitError, VideoMode};
 
 /// A pixel of a buffer that can no longer be read.
 const BLACK: u32 = 0xff00_0000;
-/// The bits of a pixel that a plane ignores: it shows every pixel opaque.
+/// The bits of a pixel that a plane for opaque pixels ignores.
 const ALPHA: u32 = 0xff00_0000;
 
 /// A client's buffer on the panel. Snapshots share the pixels.
 #[derive(Clone, Debug, Default)]
 pub struct PanelOverlay {
     rect: Option<PixelRect>,
+    /// Its pixels are blended with the picture below.
+    is_translucent: bool,
     pixels: Arc<Vec<u32>>,
 }
 
@@ -32,8 +34,11 @@ pub struct PanelOverlays {
 impl PanelOverlay {
     /// Blends it into `pixels`, which cover `rect` of the panel.
     pub fn put(&self, rect: PixelRect, pixels: &mut [u32]) {
-        if let Some(own) = self.rect {
-            OverlayPixels { rect: own, pixels: &self.pixels }.put(rect, pixels, |_, above| above | ALPHA);
+        let Some(own) = self.rect else { return };
+        let overlay = OverlayPixels { rect: own, pixels: &self.pixels };
+        match self.is_translucent {
+            true => overlay.put(rect, pixels, overlay::over),
+            false => overlay.put(rect, pixels, |_, above| above | ALPHA),
         }
     }
 
@@ -53,12 +58,12 @@ impl PanelOverlay {
         if !is_read {
             pixels.fill(BLACK);
         }
-        self.rect = Some(content.target);
+        (self.rect, self.is_translucent) = (Some(content.target), !content.is_opaque);
     }
 }
 
 impl PanelOverlays {
-    /// The overlays, which do not overlap each other.
+    /// The overlays, topmost first.
     pub fn list(&self) -> &[PanelOverlay] {
         &self.list
     }

@@ -22,6 +22,7 @@ use crate::output::frame::submit_ahead;
 use crate::output::frame::{FrameContent, FramePixels, LatchContext, PlanesAtSubmit};
 use crate::output::scene::hud;
 use crate::output::scene::overlays;
+use crate::output::scene::scrolling;
 use crate::render::FinishedJob;
 use crate::scene::{OnPlane, Scene};
 use crate::shell::ShellSeat as _;
@@ -92,7 +93,9 @@ pub(in crate::output) fn compose(
         overlays::renew_hud(kept, &mut scene, (id, &output.output), figures);
         kept.hud_cost = clock.now() - begun;
     }
-    let planes = output.choose_planes(&mut scene, surfaces.device_buffers());
+    let choice = output.choose_planes(&mut scene, surfaces.device_buffers());
+    scrolling::report_modes(output, surfaces, &scene, &choice);
+    let planes = choice.planes;
     let feedback = gather_feedback(&scene, waiting);
     let record = output.open_record(&context);
     let reports = std::mem::take(&mut output.reports);

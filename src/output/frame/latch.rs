@@ -34,7 +34,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     let opened = open_queues(state, id, target);
     state.latch_drag();
     followers::latch(state, id, None);
-    scrolling::latch(state, id, target);
+    scrolling::latch(state, id, (target.present, target.interval));
     animate(state, id, target.present, target.interval);
     let is_moving = is_moving(state, id, target.present);
     let starts = state.outputs.by_id(id).is_some_and(|output| {
@@ -56,11 +56,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     front_buffer::revoke_if_changed(state, id, &scene);
     let result = compose(state, id, scene, LatchContext { target, scheduled, latched, need });
     let cleared = clear_barriers(state, id);
-    after_latch(
-        state,
-        id,
-        LatchedFrame { index: target.id, present: target.present, interval: target.interval, settled: false },
-    );
+    after_latch(state, id, LatchedFrame::of(target));
     let called = pacing::latched(state, id, &clients);
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let machine = output.conductor.output_mut();
@@ -80,6 +76,9 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
 pub(in crate::output) fn after_latch(state: &mut State, id: OutputId, taken: LatchedFrame) {
     if taken.settled {
         animate(state, id, taken.present, taken.interval);
+    }
+    if let Some(frame) = taken.ahead {
+        scrolling::follow_frame(state, id, frame, (taken.present, taken.interval));
     }
     reschedule_waiting(state, id, taken.index);
     if is_moving(state, id, taken.present)

@@ -1,7 +1,7 @@
-//! Renders frames of our own animations ahead of the refreshes that show them.
+//! Renders frames of our own animations and of flings ahead of the refreshes that show them.
 //!
-//! While only our own animation changes an output, each of its frames is known in advance: it is a function of its
-//! target's time. Such a frame is rendered as soon as a buffer is free. One is submitted per refresh, when the previous
+//! While only our own animation or a scrolled view in a fling changes an output, each of its frames is known in advance:
+//! it is a function of its target's time. Such a frame is rendered as soon as a buffer is free. One is submitted per refresh, when the previous
 //! refresh begins. If rendering is quick, it is submitted only when a fresh frame would be latched: a press then gets
 //! its answer as early as without waiting frames. Waiting frames hide a frame that takes long to render.
 //!
@@ -42,6 +42,7 @@ use crate::output::frame::drawing::RenderStart;
 use crate::output::frame::submit_ahead;
 use crate::output::frame::{FrameContent, FramePixels, LatchContext};
 use crate::output::scene::scene_builder::choose;
+use crate::output::scene::scrolling;
 use crate::render::Renderer;
 use crate::scene::Scene;
 use crate::shell::swipes;
@@ -124,7 +125,7 @@ fn work_ahead(state: &mut State, id: OutputId, work: AheadLimits) -> bool {
     }
 }
 
-/// Records the next frame of output `id`, if an animation changes it.
+/// Records the next frame of output `id`, if an animation or a fling changes it.
 fn record(state: &mut State, id: OutputId, work: AheadLimits, now: Instant) -> Option<FrameId> {
     let first = state.outputs.first();
     if state.surfaces.awake().any(|entry| entry.output().or(first) == Some(id) && entry.queued_updates() > 0) {
@@ -135,11 +136,14 @@ fn record(state: &mut State, id: OutputId, work: AheadLimits, now: Instant) -> O
     let shown = machine.vsync().present(machine.last_refresh_with_frame());
     let target = machine.record_target(work, now)?;
     let handle = output.output.clone();
-    if !state.shell.is_moving(&handle, shown) {
-        return None;
-    }
-    let scene = choose(state, id, target.present);
-    let context = LatchContext { target, scheduled: now, latched: now, need: RepaintReason::Animation };
+    let offsets = scrolling::foresee(state, id, target)?;
+    let need = match state.shell.is_moving(&handle, shown) {
+        true => RepaintReason::Animation,
+        false if offsets.is_empty() => return None,
+        false => RepaintReason::Fling,
+    };
+    let scene = scrolling::at_offsets(&offsets, || choose(state, id, target.present));
+    let context = LatchContext { target, scheduled: now, latched: now, need };
     let State { outputs, clock, .. } = state;
     let output = outputs.by_id_mut(id)?;
     if scene.looks_like(output.newest_scene()) {

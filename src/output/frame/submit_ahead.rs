@@ -40,6 +40,16 @@ pub(in crate::output) struct LatchedFrame {
     pub interval: Span,
     /// It shows a frame that was finished ahead, and no other change was waiting: new animations may start from it.
     pub settled: bool,
+    /// The frame that was finished ahead and has the newest content.
+    pub ahead: Option<FrameId>,
+}
+
+impl LatchedFrame {
+    /// A refresh with a new frame, or without any.
+    pub const fn of(target: Target) -> Self {
+        let Target { id, present, interval, .. } = target;
+        LatchedFrame { index: id, present, interval, settled: false, ahead: None }
+    }
 }
 
 impl OutputState {
@@ -176,11 +186,10 @@ fn flip(state: &mut State, id: OutputId, frame: FrameId, target: Target, schedul
     let is_stale =
         machine.idle_predictor().is_unforeseen() || machine.frames().get(frame).is_some_and(|frame| frame.is_stale());
     let need = output.conductor.latched(target.id);
-    let taken =
-        LatchedFrame { index: target.id, present: target.present, interval: target.interval, settled: !is_stale };
+    let taken = LatchedFrame { ahead: (!is_stale).then_some(frame), settled: !is_stale, ..LatchedFrame::of(target) };
     let Some(begun) = output.submit_finished(frame, cursor.as_ref(), clock) else {
         output.conductor.output_mut().latched_nothing(target.id, scheduled, true);
-        return Some(LatchedFrame { settled: false, ..taken });
+        return Some(LatchedFrame::of(target));
     };
     let now = clock.now();
     output.note_submitted(frame, now);
@@ -213,7 +222,7 @@ fn promote(state: &mut State, id: OutputId, frame: FrameId) -> Option<LatchedFra
     output.note_drawn(frame);
     let machine = output.conductor.output_mut();
     let record = machine.frames().get(frame)?.content.record;
-    let waits = needs.filter(|need| !matches!(need, RepaintReason::Animation | RepaintReason::Cursor));
+    let waits = needs.filter(|need| !need.is_foreseen() && *need != RepaintReason::Cursor);
     // Held frames get the new cursor position. If no frame is held, this frame may have been submitted with the old
     // position.
     let leaves_cursor = needs == Some(RepaintReason::Cursor) && machine.frames().next_held().is_none();
@@ -223,7 +232,8 @@ fn promote(state: &mut State, id: OutputId, frame: FrameId) -> Option<LatchedFra
     } else if leaves_cursor {
         output.schedule_repaint(RepaintReason::Cursor);
     }
-    Some(LatchedFrame { index, present: record.present, interval: record.interval, settled: waits.is_none() })
+    let (present, interval) = (record.present, record.interval);
+    Some(LatchedFrame { index, present, interval, settled: waits.is_none(), ahead: waits.is_none().then_some(frame) })
 }
 
 /// Moves the cursor plane of frames that displays hold.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use crate::backend::plane::PlaneContents;
 use crate::output::OutputState;
-use crate::output::scene::plane_choice::{PlaneCandidate, overlay_candidates};
-use crate::output::scene::planes::{composed_areas, on_panel};
+use crate::output::scene::plane_choice::{AvailablePlanes, PlaneCandidate, PlaneScene};
+use crate::output::scene::planes::{candidate, composed_areas, on_panel};
 use crate::output::scene::scene_builder;
 use crate::scene::{LayerShape, OnPlane, Scene};
 use crate::shell::ShellSeat as _;
@@ -80,11 +80,16 @@ fn moved_planes(
         // The cursor is drawn at its latched place.
         return None;
     }
-    if !overlays_stay_on_top(latched, now, draws_cursor) {
+    let offer = AvailablePlanes::of(&output.display.capabilities());
+    if !overlays_stay_on_top(latched, now, offer, draws_cursor) {
         return None;
     }
     let overlays = latched.layers.iter().zip(&now.layers).filter(|(layer, _)| layer.plane == Some(OnPlane::Overlay));
-    for (content, (_, layer)) in planes.overlays.iter_mut().zip(overlays) {
+    for (content, (before, layer)) in planes.overlays.iter_mut().zip(overlays) {
+        if content.target != on_panel(before.target, latched) {
+            // The plane shows only a part of the layer, which may be another part at the new place.
+            return None;
+        }
         content.target = on_panel(layer.target, now);
     }
     output.display.can_show(&planes).then_some(MovedPlanes { shapes, planes })
@@ -125,15 +130,13 @@ fn is_only_moved(before: &LayerShape, after: &LayerShape) -> bool {
 }
 
 /// Whether all overlays of the scene `latched` may be on planes at their places `now`, above all that is composed.
-fn overlays_stay_on_top(latched: &Scene, now: &Scene, draws_cursor: bool) -> bool {
-    let layers: Vec<PlaneCandidate> = latched
-        .layers
-        .iter()
-        .zip(&now.layers)
-        .map(|(before, after)| PlaneCandidate { target: after.target, plain: before.plane.is_some() })
-        .collect();
+fn overlays_stay_on_top(latched: &Scene, now: &Scene, offer: AvailablePlanes, draws_cursor: bool) -> bool {
+    let layers = latched.layers.iter().zip(&now.layers);
+    let layers: Vec<PlaneCandidate> =
+        layers.map(|(before, after)| PlaneCandidate { plain: before.plane.is_some(), ..candidate(after) }).collect();
     let over = composed_areas(now, draws_cursor);
-    let mut free = overlay_candidates(&layers, &over);
+    let scene = PlaneScene { layers: &layers, over: &over, screen: now.size };
     let overlays = latched.layers.iter().enumerate().filter(|(_, layer)| layer.plane == Some(OnPlane::Overlay));
-    overlays.map(|(index, _)| index).all(|index| free.any(|candidate| candidate == index))
+    let overlays: Vec<usize> = overlays.map(|(index, _)| index).collect();
+    overlays.iter().all(|&index| scene.overlay_part(index, &overlays, offer) == Ok(layers[index].target))
 }

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
-use smithay::utils::{Physical, Rectangle, Size};
+use smithay::utils::{Physical, Rectangle};
 
 use crate::backend::PixelRect;
 use crate::backend::plane::{PlaneContent, PlaneContents, PlaneMemory, SourceRect};
 use crate::output::OutputState;
-use crate::output::scene::plane_choice::{
-    AvailablePlanes, ComposedArea, PlaneCandidate, direct_candidate, overlay_candidates,
-};
+use crate::output::scene::plane_choice::{AvailablePlanes, ComposedArea, PlaneCandidate, PlaneRefusal, PlaneScene};
 use crate::output_transform::OutputTransform;
 use crate::scene::{EffectKind, Layer, OnPlane, Scene};
 use crate::state::State;
@@ -27,75 +25,145 @@ pub fn set_enabled(state: &mut State, on: bool) {
 
 impl OutputState {
     /// Decides which layers of `scene` go onto planes in the next frame, and marks them.
-    pub(in crate::output) fn choose_planes(&mut self, scene: &mut Scene, memories: &DeviceBuffers) -> PlaneContents {
+    pub(in crate::output) fn choose_planes(&mut self, scene: &mut Scene, memories: &DeviceBuffers) -> PlaneChoice {
         let capabilities = self.display.capabilities();
-        let offer =
-            AvailablePlanes { overlays: capabilities.overlay_planes as usize, direct: capabilities.direct_scanout };
+        let offer = AvailablePlanes::of(&capabilities);
         let draws_cursor = capabilities.cursor_plane.is_none();
         let takes_shared = capabilities.shared_memory_planes;
         let has_memory = takes_shared || !memories.is_empty();
-        if !memories.on_planes() || offer == AvailablePlanes::default() || !has_memory {
-            return PlaneContents::default();
+        let none = |refusal| PlaneChoice { refusals: PlaneRefusals::All(refusal), ..PlaneChoice::default() };
+        match () {
+            () if !memories.on_planes() => return none(PlaneRefusal::Policy),
+            () if offer.overlays == 0 && !offer.direct => return none(PlaneRefusal::NoPlane),
+            () if !has_memory => return none(PlaneRefusal::Buffer),
+            () => {}
         }
-        let contents: Vec<Option<PlaneContent>> =
-            scene.layers.iter().map(|layer| plane_content(layer, scene, memories, takes_shared)).collect();
-        if contents.iter().all(Option::is_none) {
-            return PlaneContents::default();
+        let is_plain = |layer: &Layer| is_plain(layer, scene) && is_readable(layer, memories, takes_shared);
+        let candidate = |layer: &Layer| PlaneCandidate { plain: is_plain(layer), ..candidate(layer) };
+        let layers: Vec<PlaneCandidate> = scene.layers.iter().map(candidate).collect();
+        if layers.iter().all(|layer| !layer.plain) {
+            return none(PlaneRefusal::Buffer);
         }
-        let layers: Vec<PlaneCandidate> = scene
-            .layers
-            .iter()
-            .zip(&contents)
-            .map(|(layer, content)| PlaneCandidate { target: layer.target, plain: content.is_some() })
-            .collect();
         let over = composed_areas(scene, draws_cursor);
+        let parts = PlaneScene { layers: &layers, over: &over, screen: scene.size };
+        let content = |index: usize, part| plane_content(&scene.layers[index], part, scene, memories);
         let can_show = |planes: &PlaneContents| self.display.can_show(planes);
-        let (planes, chosen) = arrange(can_show, offer, (&layers, &over), &contents, scene.size);
+        let (planes, chosen) = arrange(can_show, offer, parts, content);
         for (index, plane) in chosen {
             scene.layers[index].plane = Some(plane);
         }
-        planes
+        PlaneChoice { planes, refusals: PlaneRefusals::Each { offer, layers, over } }
+    }
+}
+
+/// The layers of a scene that are on planes, and why the others are not.
+#[derive(Debug, Default)]
+pub(in crate::output) struct PlaneChoice {
+    pub planes: PlaneContents,
+    refusals: PlaneRefusals,
+}
+
+/// Why layers are on no plane.
+#[derive(Debug)]
+enum PlaneRefusals {
+    /// The same reason for all layers.
+    All(PlaneRefusal),
+    Each {
+        offer: AvailablePlanes,
+        layers: Vec<PlaneCandidate>,
+        over: Vec<ComposedArea>,
+    },
+}
+
+impl Default for PlaneRefusals {
+    fn default() -> Self {
+        PlaneRefusals::All(PlaneRefusal::NoPlane)
+    }
+}
+
+impl PlaneChoice {
+    /// Why layer `index` of the `scene` is on no plane.
+    pub fn refusal(&self, scene: &Scene, index: usize) -> PlaneRefusal {
+        let (offer, layers, over) = match &self.refusals {
+            PlaneRefusals::All(refusal) => return *refusal,
+            PlaneRefusals::Each { offer, layers, over } => (*offer, layers, over),
+        };
+        let on_overlays = scene.layers.iter().enumerate().filter(|(_, layer)| layer.plane == Some(OnPlane::Overlay));
+        let on_overlays: Vec<usize> = on_overlays.map(|(index, _)| index).collect();
+        let parts = PlaneScene { layers, over, screen: scene.size };
+        match parts.overlay_part(index, &on_overlays, offer) {
+            Err(PlaneRefusal::Buffer) if !is_plain(&scene.layers[index], scene) => PlaneRefusal::Appearance,
+            Err(refusal) => refusal,
+            Ok(_) if on_overlays.len() >= offer.overlays => PlaneRefusal::NoPlane,
+            Ok(_) => PlaneRefusal::Refused,
+        }
     }
 }
 
 type PlaneAssignment = Vec<(usize, OnPlane)>;
 
 /// Chooses an assignment that the display accepts (`can_show`). First choice: direct scan-out of a buffer that fills
-/// the screen, with all layers above it on overlays. Otherwise as many overlays as the display accepts.
+/// the screen, with all layers above it on overlays. Otherwise as many overlays as the display accepts. `content`: the
+/// content of a plane that shows this part of a layer.
 fn arrange(
     mut can_show: impl FnMut(&PlaneContents) -> bool,
     offer: AvailablePlanes,
-    (layers, over): (&[PlaneCandidate], &[ComposedArea]),
-    contents: &[Option<PlaneContent>],
-    screen: Size<i32, Physical>,
+    scene: PlaneScene<'_>,
+    content: impl Fn(usize, Rectangle<i32, Physical>) -> Option<PlaneContent>,
 ) -> (PlaneContents, PlaneAssignment) {
-    let candidates: Vec<usize> = overlay_candidates(layers, over).collect();
-    // Is only one layer left to compose if all of these go onto overlays?
-    let above: Vec<usize> = candidates.iter().copied().filter(|index| layers[*index].target.size != screen).collect();
-    let direct =
-        direct_candidate(layers, over, &above, screen).filter(|_| offer.direct && above.len() <= offer.overlays);
-    if let Some(direct) = direct {
-        let overlays = above.iter().filter_map(|index| contents[*index].clone()).collect();
-        let planes = PlaneContents { direct: contents[direct].clone(), overlays };
-        if can_show(&planes) {
-            let above = above.into_iter().map(|index| (index, OnPlane::Overlay));
-            return (planes, above.chain([(direct, OnPlane::Primary)]).collect());
-        }
+    if let Some((planes, chosen)) = with_direct(offer, scene, &content).filter(|(planes, _)| can_show(planes)) {
+        return (planes, chosen);
     }
-    let (mut planes, mut chosen) = (PlaneContents::default(), PlaneAssignment::new());
-    for index in candidates {
-        if planes.overlays.len() == offer.overlays {
+    let (mut planes, mut on_overlays) = (PlaneContents::default(), Vec::new());
+    for index in scene.by_size() {
+        if on_overlays.len() == offer.overlays {
             break;
         }
-        let Some(content) = contents[index].clone() else { continue };
-        planes.overlays.push(content);
-        if can_show(&planes) {
-            chosen.push((index, OnPlane::Overlay));
-        } else {
-            planes.overlays.pop();
+        let mut with = on_overlays.clone();
+        if on_overlays.contains(&index) || !scene.add_overlay(index, &mut with, offer) {
+            continue;
+        }
+        let trial = on_planes(&mut with, offer, scene, &content);
+        if let Some(trial) = trial.filter(|planes| can_show(planes)) {
+            (planes, on_overlays) = (trial, with);
         }
     }
-    (planes, chosen)
+    (planes, on_overlays.into_iter().map(|index| (index, OnPlane::Overlay)).collect())
+}
+
+/// The contents of overlay planes that show these layers. Sorts the layers, topmost first.
+fn on_planes(
+    layers: &mut [usize],
+    offer: AvailablePlanes,
+    scene: PlaneScene<'_>,
+    content: impl Fn(usize, Rectangle<i32, Physical>) -> Option<PlaneContent>,
+) -> Option<PlaneContents> {
+    layers.sort_unstable();
+    let part = |index: usize| scene.overlay_part(index, layers, offer).ok();
+    let overlays = layers.iter().map(|index| content(*index, part(*index)?)).collect::<Option<_>>()?;
+    Some(PlaneContents { direct: None, overlays })
+}
+
+/// A buffer that fills the screen on the primary plane, and all layers above it on overlays.
+fn with_direct(
+    offer: AvailablePlanes,
+    scene: PlaneScene<'_>,
+    content: impl Fn(usize, Rectangle<i32, Physical>) -> Option<PlaneContent>,
+) -> Option<(PlaneContents, PlaneAssignment)> {
+    if !offer.direct {
+        return None;
+    }
+    let whole = Rectangle::from_size(scene.screen);
+    let above = scene.layers.iter().take_while(|layer| layer.target != whole).count();
+    let mut on_overlays = Vec::new();
+    if !(0..above).all(|index| scene.add_overlay(index, &mut on_overlays, offer)) {
+        return None;
+    }
+    let mut planes = on_planes(&mut on_overlays, offer, scene, &content)?;
+    let direct = scene.direct_candidate(&on_overlays)?;
+    planes.direct = Some(content(direct, whole)?);
+    let above = on_overlays.into_iter().map(|index| (index, OnPlane::Overlay));
+    Some((planes, above.chain([(direct, OnPlane::Primary)]).collect()))
 }
 
 /// A rectangle of `scene` on the panel.
@@ -121,28 +189,54 @@ pub(super) fn composed_areas(scene: &Scene, draws_cursor: bool) -> Vec<ComposedA
     effects.chain(cursor).collect()
 }
 
-/// The layer as plane content, if a plane can show it: an opaque, unclipped client buffer with the panel's transform,
-/// because planes do not rotate. It lies in device memory or, if the planes take that, unscaled in shared memory.
-fn plane_content(layer: &Layer, scene: &Scene, memories: &DeviceBuffers, takes_shared: bool) -> Option<PlaneContent> {
-    let buffer = layer.buffer.as_ref()?;
-    let plain = layer.opacity >= 1.0
+/// The properties of a layer that decide about planes, except for its memory.
+pub(super) fn candidate(layer: &Layer) -> PlaneCandidate {
+    let whole = Rectangle::from_size(layer.target.size);
+    let opaque =
+        layer.opacity >= 1.0 && layer.clip.is_none() && whole.subtract_rects(layer.opaque.iter().copied()).is_empty();
+    PlaneCandidate { target: layer.target, plain: false, opaque }
+}
+
+/// Whether a plane can show a layer as far as its look is concerned: it is unclipped, not faded, and has the panel's
+/// transform, because planes do not rotate.
+fn is_plain(layer: &Layer, scene: &Scene) -> bool {
+    layer.buffer.is_some()
+        && layer.opacity >= 1.0
         && layer.clip.is_none()
         && layer.snapshot.is_none()
-        && OutputTransform::from(layer.buffer_transform) == scene.turn;
-    let whole = Rectangle::from_size(layer.target.size);
-    let opaque = whole.subtract_rects(layer.opaque.iter().copied()).is_empty();
-    if !plain || !opaque || layer.target.is_empty() {
-        return None;
-    }
-    let source = crate::render::source(layer);
+        && !layer.target.is_empty()
+        && OutputTransform::from(layer.buffer_transform) == scene.turn
+}
+
+/// Whether a plane can read the layer's memory: device memory or, if the planes take that, shared memory.
+fn is_readable(layer: &Layer, memories: &DeviceBuffers, takes_shared: bool) -> bool {
+    layer.buffer.as_ref().is_some_and(|buffer| takes_shared || memories.of(buffer).is_some())
+}
+
+/// The content of a plane that shows `part` of a plain layer; `None` if it lies in shared memory and is scaled or cannot
+/// be read.
+fn plane_content(
+    layer: &Layer,
+    part: Rectangle<i32, Physical>,
+    scene: &Scene,
+    memories: &DeviceBuffers,
+) -> Option<PlaneContent> {
+    let buffer = layer.buffer.as_ref()?;
+    let source = if part == layer.target {
+        crate::render::source(layer)
+    } else {
+        let mut visible = layer.clone();
+        Arc::make_mut(&mut visible.shape).cut(part)?;
+        crate::render::source(&visible)
+    };
     let source = SourceRect { x: source.loc.x, y: source.loc.y, width: source.size.w, height: source.size.h };
-    let target = on_panel(layer.target, scene);
+    let target = on_panel(part, scene);
     let memory = match memories.of(buffer) {
         Some(memory) => PlaneMemory::Device(memory),
-        None if takes_shared => shared_memory(buffer, source, target)?,
-        None => return None,
+        None => shared_memory(buffer, source, target)?,
     };
-    Some(PlaneContent { memory, hold: memories.hold(buffer), source, target })
+    let is_opaque = candidate(layer).opaque;
+    Some(PlaneContent { memory, hold: memories.hold(buffer), source, is_opaque, target })
 }
 
 /// The part `source` of a buffer in shared memory; `None` if it is scaled to `target` or cannot be read.
@@ -163,28 +257,32 @@ mod tests {
     use crate::backend::plane::DeviceMemory;
 
     const SCREEN: (i32, i32) = (1000, 600);
-    const ALL: AvailablePlanes = AvailablePlanes { overlays: 2, direct: true };
+    const ALL: AvailablePlanes = AvailablePlanes { overlays: 2, stacked: false, translucent: false, direct: true };
 
-    /// Layers at these places, all of which could be on planes.
-    fn layers(places: &[(i32, i32, i32, i32)]) -> (Vec<PlaneCandidate>, Vec<Option<PlaneContent>>) {
-        let layer = |&(x, y, width, height): &(i32, i32, i32, i32)| {
-            let (w, h) = (width.unsigned_abs(), height.unsigned_abs());
-            let memory = DeviceMemory { width: w, height: h, format: 0, modifier: 0, parts: Vec::new() };
-            let (memory, target) = (PlaneMemory::Device(Arc::new(memory)), PixelRect { x, y, width, height });
-            let content = PlaneContent { memory, hold: Arc::new(()), source: SourceRect::default(), target };
-            let target = Rectangle::new((x, y).into(), (width, height).into());
-            (PlaneCandidate { target, plain: true }, Some(content))
-        };
-        places.iter().map(layer).unzip()
+    /// The content of any layer: it fills its part of the screen.
+    fn content(_: usize, part: Rectangle<i32, Physical>) -> Option<PlaneContent> {
+        let Rectangle { loc: at, size } = part;
+        let (width, height) = (size.w.unsigned_abs(), size.h.unsigned_abs());
+        let memory = Arc::new(DeviceMemory { width, height, format: 0, modifier: 0, parts: Vec::new() });
+        let target = PixelRect { x: at.x, y: at.y, width: size.w, height: size.h };
+        let (memory, source) = (PlaneMemory::Device(memory), SourceRect::default());
+        Some(PlaneContent { memory, hold: Arc::new(()), source, is_opaque: true, target })
     }
 
+    /// The assignment for opaque layers at these places, all of which could be on planes.
     fn chosen(
         places: &[(i32, i32, i32, i32)],
         offer: AvailablePlanes,
         can_show: impl FnMut(&PlaneContents) -> bool,
     ) -> PlaneAssignment {
-        let (layers, contents) = layers(places);
-        arrange(can_show, offer, (&layers, &[]), &contents, SCREEN.into()).1
+        let layer = |&(x, y, width, height): &(i32, i32, i32, i32)| PlaneCandidate {
+            target: Rectangle::new((x, y).into(), (width, height).into()),
+            plain: true,
+            opaque: true,
+        };
+        let layers: Vec<PlaneCandidate> = places.iter().map(layer).collect();
+        let scene = PlaneScene { layers: &layers, over: &[], screen: SCREEN.into() };
+        arrange(can_show, offer, scene, content).1
     }
 
     const FULL: (i32, i32, i32, i32) = (0, 0, SCREEN.0, SCREEN.1);
@@ -215,7 +313,7 @@ mod tests {
         };
         let one = AvailablePlanes { overlays: 1, ..ALL };
         assert_eq!(chosen(&[LEFT, RIGHT, FULL], one, most), [(0, OnPlane::Overlay)]);
-        assert_eq!(chosen(&[LEFT], AvailablePlanes { overlays: 0, direct: true }, most), []);
+        assert_eq!(chosen(&[LEFT], AvailablePlanes { overlays: 0, ..ALL }, most), []);
     }
 
     #[test]

@@ -7,18 +7,20 @@ use smithay::wayland::compositor;
 
 use crate::output::OutputState;
 use crate::output::Outputs;
+use crate::output::scene::plane_choice::PlaneRefusal;
+use crate::output::scene::planes::PlaneChoice;
 use crate::render::UpcomingContent;
-use crate::scene::Layer;
+use crate::scene::{Layer, Scene};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
-use crate::surface::scroll::{self, ScrollListener};
+use crate::surface::scroll::{self, ScrollListener, ScrollModeReason, ViewScrollMode};
 use crate::surface::tree::find_downward;
 use crate::surface::{self, SurfaceEntry, SurfaceRegistry};
-use upbeat_timing::id::OutputId;
+use upbeat_timing::id::{FrameId, OutputId};
 use upbeat_timing::record::RepaintReason;
-use upbeat_timing::scroll::{ScrollRequest, ViewPosition};
+use upbeat_timing::scroll::{ScrollRequest, ViewLatch, ViewPosition};
 use upbeat_timing::target::Target;
-use upbeat_timing::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 use std::sync::Arc;
 
@@ -93,8 +95,9 @@ fn continue_view(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Moves the views of output `id` to their offsets in the frame for `target`.
-pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) {
+/// Moves the views of output `id` to their offsets in the frame that is shown at `present`, at this distance from the
+/// previous frame.
+pub(in crate::output) fn latch(state: &mut State, id: OutputId, (present, interval): (Instant, Span)) {
     let now = state.clock.now();
     let concerned = |entry: &&SurfaceEntry| entry.scroll().is_some_and(|view| view.needs_latch());
     let concerned: Vec<WlSurface> =
@@ -105,18 +108,20 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) 
     others.iter().for_each(|view| continue_view(state, view));
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let scale = output.output.current_scale().fractional_scale();
-    (output.scrolls, output.keeps_content) = (false, false);
+    (output.scrolls, output.are_views_foreseen, output.keeps_content) = (false, true, false);
     output.reports.clear();
-    let OutputState { scrolls, keeps_content: keeps, reports, .. } = output;
+    output.latched_views.clear();
+    let OutputState { scrolls, are_views_foreseen, keeps_content: keeps, reports, .. } = output;
     let whole = state.surfaces.supply();
     let (mut moved, mut touched) = (false, Vec::new());
     for surface in &ours {
         let Some(view) = state.surfaces.get_mut(surface).and_then(|entry| entry.scroll_mut()) else { continue };
         view.set_supply(whole);
-        let answer = view.latch(surface, target, now, scale);
+        let answer = view.latch(surface, ViewLatch { now, present, interval, scale });
         moved |= answer.moved;
         touched.extend(answer.touched.then_some(surface));
         *scrolls |= answer.goes_on;
+        *are_views_foreseen &= answer.is_foreseen || !answer.goes_on;
         *keeps |= !view.kept().is_empty();
         reports.extend(answer.reported.map(|at| ViewReport { listener: view.listener().clone(), at }));
     }
@@ -124,6 +129,103 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) 
         state.shell.note_change();
     }
     announce_uploads(&state.outputs, &touched);
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.latched_views = ours;
+    }
+}
+
+/// Tells the clients of the views that the last latch looked at how `scene` shows their contents. `choice`: the planes
+/// that were chosen for it.
+pub(in crate::output) fn report_modes(
+    output: &OutputState,
+    surfaces: &mut SurfaceRegistry,
+    scene: &Scene,
+    choice: &PlaneChoice,
+) {
+    for surface in &output.latched_views {
+        let contents = scroll::document_contents(surface);
+        let mut seen =
+            scene.layers.iter().enumerate().filter(|(_, layer)| contents.contains(&layer.surface)).peekable();
+        if seen.peek().is_none() {
+            continue;
+        }
+        let (mode, reason) = match seen.find(|(_, layer)| layer.plane.is_none()) {
+            None => (ViewScrollMode::Overlay, ScrollModeReason::Policy),
+            Some((index, _)) => (ViewScrollMode::Composited, reason_of(choice.refusal(scene, index))),
+        };
+        if let Some(view) = surfaces.get_mut(surface).and_then(|entry| entry.scroll_mut()) {
+            view.note_path(mode, reason);
+        }
+    }
+}
+
+const fn reason_of(refusal: PlaneRefusal) -> ScrollModeReason {
+    match refusal {
+        PlaneRefusal::Policy => ScrollModeReason::Policy,
+        PlaneRefusal::NoPlane => ScrollModeReason::NoPlane,
+        PlaneRefusal::Buffer => ScrollModeReason::Buffer,
+        PlaneRefusal::Appearance => ScrollModeReason::Appearance,
+        PlaneRefusal::Covered => ScrollModeReason::Covered,
+        PlaneRefusal::Refused => ScrollModeReason::Refused,
+    }
+}
+
+/// The offsets of the views of output `id` in the later frame for `target`; `None` if more than time decides about one of
+/// them.
+pub(in crate::output) fn foresee(state: &State, id: OutputId, target: Target) -> Option<Vec<ForeseenOffset>> {
+    let Some(output) = state.outputs.by_id(id).filter(|output| output.scrolls) else { return Some(Vec::new()) };
+    let (now, scale) = (state.clock.now(), output.output.current_scale().fractional_scale());
+    let later = ViewLatch { now, present: target.present, interval: target.interval, scale };
+    let mut offsets = Vec::new();
+    for surface in output.latched_views.iter().filter(|_| output.are_views_foreseen) {
+        let Some(view) = state.surfaces.get(surface).and_then(|entry| entry.scroll()) else { continue };
+        if view.is_active() {
+            offsets.push(ForeseenOffset { offset: view.foresee(surface, later)?, surface: surface.clone() });
+        }
+    }
+    (!offsets.is_empty()).then_some(offsets)
+}
+
+/// The offset of a view in a later frame.
+#[derive(Debug)]
+pub(in crate::output) struct ForeseenOffset {
+    surface: WlSurface,
+    offset: Point<f64, Logical>,
+}
+
+/// Calls `choose` while views are at foreseen offsets.
+pub(in crate::output) fn at_offsets<T>(offsets: &[ForeseenOffset], choose: impl FnOnce() -> T) -> T {
+    let set = |surface: &WlSurface, offset| {
+        crate::guard::with_states(surface, |states| {
+            let before = scroll::offset(states);
+            scroll::set_offset(states, offset);
+            before
+        })
+    };
+    let before: Vec<_> = offsets.iter().map(|view| set(&view.surface, view.offset)).collect();
+    let chosen = choose();
+    offsets.iter().zip(before).for_each(|(view, before)| {
+        set(&view.surface, before);
+    });
+    chosen
+}
+
+/// A frame that was rendered ahead is about to be shown at `present`: moves the views to where it shows them.
+pub(in crate::output) fn follow_frame(
+    state: &mut State,
+    id: OutputId,
+    frame: FrameId,
+    (present, interval): (Instant, Span),
+) {
+    if state.outputs.by_id(id).is_none_or(|output| !output.scrolls) {
+        return;
+    }
+    latch(state, id, (present, interval));
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let reports = std::mem::take(&mut output.reports);
+    if let Some(frame) = output.conductor.output_mut().frames_mut().get_mut(frame) {
+        frame.content.reports = reports;
+    }
 }
 
 /// Uploads the contents that these views show or will show before they become visible, if the renderer uploads shared
@@ -145,6 +247,9 @@ fn announce_uploads(outputs: &Outputs, views: &[&WlSurface]) {
 /// After a latch: schedules the next frame while a view is moving.
 pub(in crate::output) fn schedule_next_frame(output: &mut OutputState) {
     if output.scrolls {
-        output.schedule_repaint(RepaintReason::Scroll);
+        // Frames that are rendered ahead use no planes.
+        let uses_planes = output.drawn_scene.layers.iter().any(|layer| layer.plane.is_some());
+        let is_foreseen = output.are_views_foreseen && !uses_planes;
+        output.schedule_repaint(if is_foreseen { RepaintReason::Fling } else { RepaintReason::Scroll });
     }
 }

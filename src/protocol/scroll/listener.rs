@@ -1,10 +1,15 @@
 //! Sends events to the client of a scroll view.
 
+use smithay::reexports::wayland_server::Resource as _;
+
 use super::generated::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
 use crate::bounds::DocumentUnit;
 use crate::surface::scroll::{ScrollListener, ScrollModeReason, ViewScrollMode};
 use upbeat_timing::scroll::{DocumentRegion, ScrollSide, ViewPosition};
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
+
+/// The protocol version since which clients know the modes and reasons of planes.
+const PLANES_SINCE: u32 = 3;
 
 impl ScrollListener for UpbeatScrollViewV1 {
     fn send_budget(&self, pixels: i64) {
@@ -12,12 +17,24 @@ impl ScrollListener for UpbeatScrollViewV1 {
     }
 
     fn send_effective(&self, mode: ViewScrollMode, reason: ScrollModeReason) {
+        let knows_planes = self.version() >= PLANES_SINCE;
         let mode = match mode {
             ViewScrollMode::Still => wire::Mode::Still,
-            ViewScrollMode::Composited => wire::Mode::Composited,
+            ViewScrollMode::Overlay if knows_planes => wire::Mode::Overlay,
+            ViewScrollMode::Composited | ViewScrollMode::Overlay => wire::Mode::Composited,
         };
         let reason = match reason {
-            ScrollModeReason::Policy => wire::Reason::Policy,
+            ScrollModeReason::NoPlane if knows_planes => wire::Reason::NoPlane,
+            ScrollModeReason::Buffer if knows_planes => wire::Reason::Buffer,
+            ScrollModeReason::Appearance if knows_planes => wire::Reason::Appearance,
+            ScrollModeReason::Covered if knows_planes => wire::Reason::Covered,
+            ScrollModeReason::Refused if knows_planes => wire::Reason::Refused,
+            ScrollModeReason::Policy
+            | ScrollModeReason::NoPlane
+            | ScrollModeReason::Buffer
+            | ScrollModeReason::Appearance
+            | ScrollModeReason::Covered
+            | ScrollModeReason::Refused => wire::Reason::Policy,
             ScrollModeReason::NoContent => wire::Reason::NoContent,
             ScrollModeReason::Nesting => wire::Reason::Nesting,
             ScrollModeReason::Changing => wire::Reason::Changing,

@@ -29,7 +29,7 @@ use crate::surface::scroll::{MOST_NESTED, ScrolledView, ViewAxis, ViewProperties
 use generated::upbeat_scroll_manager_v1::{self as manager, UpbeatScrollManagerV1};
 use generated::upbeat_scroll_view_v1::Axes;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The global, while it is offered.
 #[derive(Debug, Default)]

@@ -50,6 +50,13 @@ fn shown_by(view_surface: &WlSurface, content: &ScrollContent) -> Option<Surface
     guard::with_states(&child, |states| SurfaceContent::of(&child, states))
 }
 
+/// The surfaces that scroll with the document of the view of `surface`.
+pub fn document_contents(surface: &WlSurface) -> Vec<WlSurface> {
+    let Some(view) = guard::with_states(surface, state::view) else { return Vec::new() };
+    let documents = view.contents.iter().filter(|content| content.role == ViewContentRole::Document);
+    documents.filter_map(|content| child(surface, content)).collect()
+}
+
 /// The contents of a view that scroll with its document.
 pub(super) fn documents<'a>(
     surface: &'a WlSurface,

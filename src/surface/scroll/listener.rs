@@ -10,6 +10,8 @@ pub enum ViewScrollMode {
     Still,
     /// Composited at its new offset in each refresh.
     Composited,
+    /// Overlay planes show its document contents, each at its new offset in each refresh. Nothing is drawn for that.
+    Overlay,
 }
 
 /// Why the mode is in force.
@@ -23,6 +25,16 @@ pub enum ScrollModeReason {
     Nesting,
     /// Its contents change in most refreshes, so no content is rendered ahead.
     Changing,
+    /// The display has no free plane for a content.
+    NoPlane,
+    /// No plane can read a content's buffer.
+    Buffer,
+    /// A content is translucent, clipped or turned.
+    Appearance,
+    /// Something that is composed lies above a content.
+    Covered,
+    /// The driver refuses to show a content on a plane.
+    Refused,
 }
 
 /// The client's protocol object of a view.

@@ -20,7 +20,7 @@ pub mod state;
 mod stretched;
 
 pub use budget_shares::{ScrollBudgetShare, ScrollBudgets};
-pub use geometry::{by_distance, moved_by};
+pub use geometry::{by_distance, document_contents, moved_by};
 pub use kept_contents::KeptContent;
 pub use listener::{ScrollListener, ScrollModeReason, ViewScrollMode};
 pub use scrolled_view::{ScrolledView, ViewLatchResult};

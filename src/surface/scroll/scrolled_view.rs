@@ -17,7 +17,6 @@ use upbeat_timing::scroll::{
     DocumentRegion, RenderedRegions, ScrollDistance, ScrollRequest, SupplySettings, ViewLatch, ViewMachine,
     ViewPosition, ViewUpdate,
 };
-use upbeat_timing::target::Target;
 use upbeat_timing::time::Instant;
 
 /// The result of a latch.
@@ -27,6 +26,8 @@ pub struct ViewLatchResult {
     pub moved: bool,
     /// It is in motion: the next refresh shows another offset.
     pub goes_on: bool,
+    /// Time alone moves it, and all content on its way is rendered or will be in time.
+    pub is_foreseen: bool,
     /// The view or one of its contents was committed since the latch before.
     pub touched: bool,
     /// The shown offset, if its client asked for offset events.
@@ -50,6 +51,10 @@ pub struct ScrolledView {
     stretched: StretchedContents,
     kept: KeptContents,
     changes: ContentChanges,
+    /// It cannot be moved now.
+    is_still: bool,
+    /// How the last frame with its contents showed them; `None` before the first, and while it has none.
+    path: Option<(ViewScrollMode, ScrollModeReason)>,
     last_mode: Option<(ViewScrollMode, ScrollModeReason)>,
 }
 
@@ -74,6 +79,8 @@ impl ScrolledView {
             stretched: StretchedContents::default(),
             kept: KeptContents::default(),
             changes: ContentChanges::default(),
+            is_still: true,
+            path: None,
             last_mode: None,
         };
         made.tell_effective(ViewScrollMode::Still, ScrollModeReason::NoContent);
@@ -163,26 +170,26 @@ impl ScrolledView {
         }
     }
 
-    /// Moves it to its offset in the frame for `target`, on whole pixels of an output with this scale.
-    pub fn latch(&mut self, surface: &WlSurface, target: Target, now: Instant, scale: f64) -> ViewLatchResult {
+    /// Moves it to its offset in the latched frame.
+    pub fn latch(&mut self, surface: &WlSurface, latch: ViewLatch) -> ViewLatchResult {
         let Some(ViewSnapshot { view, size, shown }) = circumstances(surface) else {
             return ViewLatchResult::default();
         };
         self.too_deep = is_too_deep(surface);
         if self.too_deep {
             self.machine.suspend();
+            self.is_still = true;
             self.tell_effective(ViewScrollMode::Still, ScrollModeReason::Nesting);
             return ViewLatchResult::default();
         }
         let cover = cover(surface, &view);
         let touched = std::mem::take(&mut self.touched);
         let pixels = i64::from(size.w) * i64::from(size.h);
-        self.changes.note((target.present, target.interval), touched, &view, pixels);
+        self.changes.note((latch.present, latch.interval), touched, &view, pixels);
         // Content that changes is not rendered ahead: it would be outdated by the time it is seen.
         let most_extension = if self.changes.is_changing() { 0.0 } else { self.supply.most_extension };
         self.machine.set_supply(SupplySettings { most_extension, ..self.supply });
         self.send_mode(&cover);
-        let latch = ViewLatch { now, present: target.present, interval: target.interval, scale };
         let step = self.machine.latch(latch, &view.terms(size), cover, (shown.x, shown.y));
         self.offset = Point::from(step.at.offset);
         if step.moved {
@@ -200,12 +207,27 @@ impl ScrolledView {
             false => self.kept.show(),
         };
         self.tell(&step);
+        let is_foreseen = step.covered && !step.stretched && !self.machine.is_dragged() && self.may_be_foreseen();
         ViewLatchResult {
+            is_foreseen,
             moved: step.moved || other_contents,
             goes_on: step.is_moving,
             touched,
             reported: (self.sends_offsets && step.moved).then_some(step.at),
         }
+    }
+
+    /// Whether its content allows that frames with later offsets are rendered ahead.
+    fn may_be_foreseen(&self) -> bool {
+        let is_composited = self.path.is_some_and(|(mode, _)| mode == ViewScrollMode::Composited);
+        is_composited && !self.too_deep && !self.touched && self.kept.seen().is_empty()
+    }
+
+    /// Its offset in a later frame than the latched frame; `None` if more than time decides it.
+    pub fn foresee(&self, surface: &WlSurface, later: ViewLatch) -> Option<Point<f64, Logical>> {
+        let ViewSnapshot { view, size, shown } = circumstances(surface).filter(|_| self.may_be_foreseen())?;
+        let offset = self.machine.foresee(later, &view.terms(size), cover(surface, &view), (shown.x, shown.y));
+        offset.map(Point::from)
     }
 
     fn tell(&self, step: &ViewUpdate) {
@@ -220,13 +242,27 @@ impl ScrolledView {
         }
     }
 
+    /// Notes how the frame that was chosen after its latch shows its contents.
+    pub fn note_path(&mut self, mode: ViewScrollMode, reason: ScrollModeReason) {
+        if !self.is_still {
+            self.path = Some((mode, reason));
+            self.send_path();
+        }
+    }
+
     fn send_mode(&mut self, cover: &RenderedRegions) {
-        let has_content = !cover.regions().is_empty();
-        let (mode, reason) = match has_content {
-            false => (ViewScrollMode::Still, ScrollModeReason::NoContent),
-            true if self.changes.is_changing() => (ViewScrollMode::Composited, ScrollModeReason::Changing),
-            true => (ViewScrollMode::Composited, ScrollModeReason::Policy),
-        };
+        self.is_still = cover.regions().is_empty();
+        if self.is_still {
+            self.path = None;
+            self.tell_effective(ViewScrollMode::Still, ScrollModeReason::NoContent);
+        } else {
+            self.send_path();
+        }
+    }
+
+    fn send_path(&mut self) {
+        let Some((mode, reason)) = self.path else { return };
+        let reason = if self.changes.is_changing() { ScrollModeReason::Changing } else { reason };
         self.tell_effective(mode, reason);
     }
 

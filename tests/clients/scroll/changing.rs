@@ -36,7 +36,7 @@ fn changing_content_is_wanted_for_the_visible_rows_only() {
         stage.render(900, ROWS);
         stage.run(REFRESH);
     }
-    assert_eq!(reasons(&mut stage), [Reason::Policy, Reason::Changing]);
+    assert_eq!(reasons(&mut stage), [Reason::NoPlane, Reason::Changing]);
     // Rendering for a jump's target does not mean that the content stopped changing.
     for y in [2_000, 3_000, 1_500] {
         assert_eq!(wanted_rows(&mut stage, y), VIEW.1, "to {y}");
@@ -47,7 +47,7 @@ fn changing_content_is_wanted_for_the_visible_rows_only() {
     }
     stage.run(Span::from_seconds(1));
     assert_eq!(wanted_rows(&mut stage, 3_500), before);
-    assert_eq!(reasons(&mut stage), [Reason::Policy, Reason::Changing, Reason::Policy]);
+    assert_eq!(reasons(&mut stage), [Reason::NoPlane, Reason::Changing, Reason::NoPlane]);
 }
 
 #[test]
@@ -59,6 +59,6 @@ fn changing_patch_does_not_limit_the_wanted_rows() {
         stage.window.surface.commit();
         stage.run(REFRESH);
     }
-    assert_eq!(reasons(&mut stage), [Reason::Policy]);
+    assert_eq!(reasons(&mut stage), [Reason::NoPlane]);
     assert!(wanted_rows(&mut stage, 1_000) >= 2 * VIEW.1);
 }

@@ -133,7 +133,7 @@ fn client_receives_mode_and_wanted_rows_of_a_new_view() {
     let said = stage.world.client(stage.client).data.scroll_events.clone();
     assert!(matches!(said[0], ScrollViewEvent::Budget(16_000)), "{said:?}");
     assert_eq!(said[1], ScrollViewEvent::Effective(Mode::Still, Reason::NoContent));
-    assert!(said.contains(&ScrollViewEvent::Effective(Mode::Composited, Reason::Policy)), "{said:?}");
+    assert!(said.contains(&ScrollViewEvent::Effective(Mode::Composited, Reason::NoPlane)), "{said:?}");
 }
 
 #[test]

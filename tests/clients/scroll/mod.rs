@@ -11,6 +11,8 @@ mod input;
 mod library;
 mod moving;
 mod nested;
+mod on_planes;
+mod rendered_ahead;
 mod stretched;
 mod upload;
 mod wanted_rows;

@@ -93,12 +93,12 @@ impl<T> OutputMachine<T> {
         self.frames.poll(QueuePermissions { hold: self.most_held(), draw: free, record })
     }
 
-    /// Whether this output allows rendering ahead: only our own animation needs frames.
+    /// Whether this output allows rendering ahead: only our own animation or a fling needs frames.
     pub fn is_free_to_render(&self, work: AheadLimits, now: Instant) -> bool {
         work.ahead > 0
             && self.powered
             && self.idle_predictor.allows_rendering_ahead()
-            && self.repaint_reason == Some(RepaintReason::Animation)
+            && self.repaint_reason.is_some_and(RepaintReason::is_foreseen)
             && self.vsync.is_trusted(now)
             && (work.run_ahead.is_some() || self.may_render_ahead(now, self.frames.ready(), work.ahead.into()))
     }

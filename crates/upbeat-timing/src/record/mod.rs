@@ -55,10 +55,19 @@ pub enum RepaintReason {
     Animation,
     /// A view that is scrolled moved.
     Scroll,
+    /// A scrolled view moves on by itself, so its offset in each later frame is known.
+    Fling,
     /// A client captures the output.
     Capture,
     /// The output appeared, changed its mode or was switched on.
     Output,
+}
+
+impl RepaintReason {
+    /// Whether time alone decides what the next frames show, so that they can be rendered ahead.
+    pub const fn is_foreseen(self) -> bool {
+        matches!(self, RepaintReason::Animation | RepaintReason::Fling)
+    }
 }
 
 /// The outcome of an output's frame.

@@ -14,6 +14,7 @@ fn planes(memory: &Arc<DeviceMemory>, x: i32) -> PlaneContents {
         memory: PlaneMemory::Device(memory.clone()),
         hold: Arc::new(()),
         source: SourceRect::default(),
+        is_opaque: true,
         target,
     };
     PlaneContents { direct: None, overlays: vec![content] }

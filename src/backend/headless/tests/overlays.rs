@@ -32,7 +32,8 @@ fn display(overlays: u32) -> VirtualDisplay {
 
 fn content(colour: Option<u32>, target: PixelRect) -> PlaneContent {
     let source = SourceRect { x: 0.0, y: 0.0, width: f64::from(target.width), height: f64::from(target.height) };
-    PlaneContent { memory: PlaneMemory::Shared(Arc::new(OneColourMemory(colour))), hold: Arc::new(()), source, target }
+    let memory = PlaneMemory::Shared(Arc::new(OneColourMemory(colour)));
+    PlaneContent { memory, hold: Arc::new(()), source, is_opaque: true, target }
 }
 
 fn rect(x: i32, y: i32, width: i32, height: i32) -> PixelRect {
@@ -68,6 +69,17 @@ fn overlays_lie_between_the_picture_and_the_cursor_and_may_reach_over_the_edges(
     let second = compose(&mut display, 2);
     show(&mut display, 13.0, second);
     assert_eq!(rows(&display), [[2; 5]; 4]);
+}
+
+#[test]
+fn translucent_overlay_is_blended_with_the_overlay_below_it() {
+    let mut display = display(2);
+    // Half of 0x80, and half of what is below.
+    let above = PlaneContent { is_opaque: false, ..content(Some(0x8000_0040), rect(1, 0, 2, 1)) };
+    let planes = on_overlays(vec![above, content(Some(0x20), rect(2, 0, 2, 1))]);
+    let frame = FramePlan { planes, ..compose(&mut display, 2) };
+    show(&mut display, 3.0, frame);
+    assert_eq!(rows(&display)[0], [2, 0x41, 0x50, 0x20, 2]);
 }
 
 #[test]
