@@ -68,6 +68,27 @@ fn run(speed: f64, lasting: Span, render: Span) -> SupplyResult {
 }
 
 #[test]
+fn new_view_wants_its_visible_rows_first_and_rows_ahead_while_these_are_shown() {
+    let mut world = TestWorld::simulated(&[60_000]);
+    upbeat::protocol::scroll::offer(&mut world.state, true);
+    let (client, window) = world.open_filled("view", VIEW, RED);
+    let view = world.client(client).view(&window.surface);
+    view.set_document(0, 0, VIEW.0, DOCUMENT);
+    view.set_axes(Axes::Vertical);
+    let (tile, _) = world.client(client).subsurface(&window.surface);
+    let content = world.client(client).content(&view, &tile);
+    window.surface.commit();
+    world.run_until_idle();
+    assert_eq!(world.client(client).wanted(), [(0, VIEW.1)]);
+    fill(&mut world, client, &tile, 0, VIEW.1);
+    content.set_position(0, 0);
+    window.surface.commit();
+    world.run_until_idle();
+    let wanted = world.client(client).wanted();
+    assert!(wanted.len() == 2 && wanted[1].0 == 0 && wanted[1].1 >= 2 * VIEW.1, "{wanted:?}");
+}
+
+#[test]
 fn wanted_rows_limit_renders_and_leave_no_blank_row() {
     let ahead = f64::from(VIEW.1) * MOST_EXTENSION * EXTENSION_AHEAD;
     for (speed, render) in [(100.0, 20), (-100.0, 20), (1_000.0, 20), (-1_000.0, 20), (1_000.0, 40), (-1_000.0, 40)] {

@@ -148,7 +148,7 @@ impl ViewMachine {
     pub fn new(settings: SupplySettings) -> Self {
         ViewMachine {
             motion: ViewMotion::new(0.0, 0.0),
-            supply: RenderSupply::new(DocumentRegion::default(), settings),
+            supply: RenderSupply::new(DocumentRegion::default(), settings).beginning_with_view(),
             jump: None,
             serial: 0,
             active: false,
@@ -302,6 +302,23 @@ impl ViewMachine {
         let stretched = terms.stretches && covered && !there.covers(terms.shown(offset_inside));
         let at = ViewPosition { offset, velocity, serial: self.serial };
         ViewUpdate { at, moved, is_moving: goes_on, has_come_to_rest: rests, covered, stretched, wanted, low_water }
+    }
+
+    /// The offset in a later frame, which the next latches will give the view if nothing but time moves it. `None`:
+    /// fingers drag it, or content is missing there. Parameters as in [`latch`](Self::latch).
+    pub fn foresee(
+        &self,
+        latch: ViewLatch,
+        terms: &ViewTerms<'_>,
+        cover: RenderedRegions,
+        shown: (f64, f64),
+    ) -> Option<(f64, f64)> {
+        if self.motion.is_dragged() || self.jump.is_some() || self.held_up {
+            return None;
+        }
+        let mut later = self.clone();
+        let step = later.latch(latch, terms, cover, shown);
+        (step.covered && !step.stretched && !later.held_up).then_some(step.at.offset)
     }
 
     /// The offset that rendered content allows: not beyond it, unless the document ends there.

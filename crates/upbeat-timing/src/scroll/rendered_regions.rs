@@ -75,16 +75,6 @@ impl RenderedRegions {
         true
     }
 
-    /// Removes `region`. If that leaves too many pieces, more is removed.
-    pub fn remove(&mut self, region: DocumentRegion) {
-        let before = std::mem::take(self);
-        for piece in before.regions() {
-            without(*piece, region).into_iter().flatten().for_each(|left| {
-                self.add(left);
-            });
-        }
-    }
-
     /// The pieces, with adjacent pieces joined.
     pub fn regions(&self) -> &[DocumentRegion] {
         &self.regions[..self.count]
@@ -150,21 +140,6 @@ fn joined(one: DocumentRegion, other: DocumentRegion) -> Option<DocumentRegion> 
     (is_column || is_row).then(|| DocumentRegion { x: both(one.x, other.x), y: both(one.y, other.y) })
 }
 
-/// The parts of `piece` above, below and on both sides of `hole`.
-fn without(piece: DocumentRegion, hole: DocumentRegion) -> [Option<DocumentRegion>; 4] {
-    if !piece.overlaps(hole) {
-        return [Some(piece), None, None, None];
-    }
-    let between = |start: i64, end: i64| (start < end).then_some(DocumentExtent { start, length: end - start });
-    let above = between(piece.y.start, hole.y.start).map(|y| DocumentRegion { y, ..piece });
-    let below = between(hole.y.end(), piece.y.end()).map(|y| DocumentRegion { y, ..piece });
-    let beside = between(piece.y.start.max(hole.y.start), piece.y.end().min(hole.y.end()));
-    let on_side = |x: Option<DocumentExtent>| Some(DocumentRegion { x: x?, y: beside? });
-    let left = on_side(between(piece.x.start, hole.x.start));
-    let right = on_side(between(hole.x.end(), piece.x.end()));
-    [above, left, right, below]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,30 +181,7 @@ mod tests {
         assert_eq!(turned.regions(), [region(0, 20, 10, 80)], "a ring whose first tiles were reused");
     }
 
-    #[test]
-    fn what_is_damaged_is_not_there() {
-        let mut cover = RenderedRegions::of((0..64).map(|row| region(0, row * 10, 10, 10)));
-        cover.remove(region(5, 95, 1, 10));
-        assert_eq!(cover.reach(region(0, 0, 10, 10), ScrollSide::Down, 1_000), 85);
-        assert!(cover.covers(region(0, 105, 10, 535)) && cover.covers(region(6, 95, 4, 10)));
-        assert!(!cover.covers(region(5, 104, 1, 1)));
-    }
-
     proptest! {
-        #[test]
-        fn what_is_left_is_what_was_there_without_what_is_forgotten(
-            pieces in proptest::collection::vec((0_i64..12, 0_i64..12, 1_i64..8, 1_i64..8), 0..12),
-            (x, y, width, height) in (0_i64..12, 0_i64..12, 1_i64..6, 1_i64..6),
-        ) {
-            let before = RenderedRegions::of(pieces.iter().map(|(x, y, width, height)| region(*x, *y, *width, *height)));
-            let (mut after, hole) = (before.clone(), region(x, y, width, height));
-            after.remove(hole);
-            for (x, y) in (0..20).flat_map(|x| (0..20).map(move |y| (x, y))) {
-                let pixel = region(x, y, 1, 1);
-                prop_assert_eq!(after.covers(pixel), before.covers(pixel) && !hole.contains(pixel));
-            }
-        }
-
         #[test]
         fn what_is_covered_is_what_pixel_by_pixel_is(
             pieces in proptest::collection::vec((0_i64..12, 0_i64..12, 1_i64..8, 1_i64..8), 0..12),

@@ -96,12 +96,27 @@ pub struct RenderSupply {
     document: DocumentRegion,
     rendered: RenderedRegions,
     requested: Option<DocumentRegion>,
+    /// Nothing is rendered yet, and the view is requested without any extension. The extension follows.
+    begins_with_view: bool,
 }
 
 impl RenderSupply {
     /// A supply for `document` without any rendered content.
     pub fn new(document: DocumentRegion, settings: SupplySettings) -> Self {
-        RenderSupply { settings, document, rendered: RenderedRegions::default(), requested: None }
+        RenderSupply {
+            settings,
+            document,
+            rendered: RenderedRegions::default(),
+            requested: None,
+            begins_with_view: false,
+        }
+    }
+
+    /// Requests the view alone first, and the extension once the view is rendered, so that a new view is visible as early
+    /// as without any extension (SCAR: starting takes 3 to 24 % longer).
+    #[must_use]
+    pub const fn beginning_with_view(self) -> Self {
+        RenderSupply { begins_with_view: true, ..self }
     }
 
     /// Changes the limits. Rendered content stays valid.
@@ -125,13 +140,6 @@ impl RenderSupply {
         self.rendered = rendered;
     }
 
-    /// Content changed in `damage` other than by scrolling: rendered pieces there become invalid, and so does a
-    /// requested region (SCAR 6; trap: Algorithm 1 would reuse them).
-    pub fn damage(&mut self, damage: DocumentRegion) {
-        self.rendered.remove(damage);
-        self.requested = self.requested.filter(|asked| !asked.overlaps(damage));
-    }
-
     /// The state for a `view` on this `course`. A wanted region is returned once: from then on it counts as requested.
     pub fn update(&mut self, view: DocumentRegion, course: &impl ViewCourse, lead: RenderLead) -> SupplyState {
         let covered = self.rendered.covers(view);
@@ -148,7 +156,15 @@ impl RenderSupply {
             Some(with) => (with, lead.render + lead.way),
         };
         let within = lasts.filter(|left| *left <= most).and(missed);
-        let wanted = within.map(|within| WantedRegion { region: self.region_for(view, course, lead.render), within });
+        let wanted = if self.begins_with_view && !covered {
+            within.map(|within| WantedRegion { region: view, within })
+        } else {
+            let is_first = std::mem::take(&mut self.begins_with_view);
+            let within = within.or_else(|| is_first.then(|| missed.unwrap_or(FAR)));
+            within
+                .map(|within| WantedRegion { region: self.region_for(view, course, lead.render), within })
+                .filter(|wanted| !is_first || !self.rendered.covers(wanted.region))
+        };
         let wanted = wanted.filter(|wanted| Some(wanted.region) != self.requested);
         if let Some(wanted) = wanted {
             self.requested = Some(wanted.region);

@@ -109,15 +109,27 @@ fn at_the_end_of_the_document_nothing_runs_out() {
 }
 
 #[test]
-fn changed_content_is_rendered_even_without_motion() {
-    let mut supply = supply();
-    render(&mut supply, view_at(0), &REST);
-    assert!(supply.update(view_at(0), &REST, RenderLead::default()).covered);
-    supply.damage(view_at(40_000));
-    assert!(supply.update(view_at(0), &REST, RenderLead::default()).covered);
-    supply.damage(view_at(500));
-    let look = supply.update(view_at(0), &REST, RenderLead::default());
-    assert!(!look.covered && look.wanted.is_some(), "{look:?}");
+fn new_view_wants_the_visible_part_first_and_the_extension_once_that_is_rendered() {
+    let mut supply = supply().beginning_with_view();
+    let look = |supply: &mut RenderSupply, at| supply.update(view_at(at), &REST, RenderLead::default());
+    assert_eq!(look(&mut supply, 5_000).wanted, Some(WantedRegion { region: view_at(5_000), within: Span::ZERO }));
+    assert_eq!(look(&mut supply, 5_000).wanted, None);
+    assert_eq!(look(&mut supply, 7_000).wanted.map(|wanted| wanted.region), Some(view_at(7_000)), "it jumped");
+    supply.set_rendered(RenderedRegions::of([view_at(7_000)]));
+    let wanted = look(&mut supply, 7_000).wanted.unwrap();
+    assert_eq!((wanted.region.y.start, wanted.region.y.end(), wanted.within), (6_250, 8_750, FAR));
+    assert_eq!(look(&mut supply, 7_000).wanted, None);
+    supply.set_rendered(RenderedRegions::of([wanted.region]));
+    assert_eq!(look(&mut supply, 7_000).wanted, None);
+    let jumped = look(&mut supply, 20_000).wanted.unwrap();
+    assert!(jumped.region.y.length > HEIGHT, "later it is rendered with its extension: {jumped:?}");
+}
+
+#[test]
+fn new_view_whose_client_rendered_enough_by_itself_wants_nothing() {
+    let mut supply = supply().beginning_with_view();
+    supply.set_rendered(RenderedRegions::of([DOCUMENT]));
+    assert_eq!(supply.update(view_at(5_000), &REST, RenderLead::default()).wanted, None);
 }
 
 #[test]
