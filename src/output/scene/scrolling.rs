@@ -64,10 +64,9 @@ fn schedule_repaint(state: &mut State, surface: &WlSurface) {
 /// several, the output that paces it.
 fn moving_output(surfaces: &SurfaceRegistry, outputs: &Outputs, surface: &WlSurface) -> Option<OutputId> {
     let paced_by = surfaces.get(surface).and_then(|entry| entry.output());
-    let contents = compositor::get_children(surface);
     let shows = |output: &&OutputState| {
-        let mut parts = std::iter::once(surface).chain(&contents);
-        output.on && parts.any(|part| output.scene_cache.contains(part) == Some(true))
+        let has = |part: &WlSurface| output.scene_cache.contains(part) == Some(true);
+        output.on && (has(surface) || compositor::get_children(surface).iter().any(has))
     };
     let by_pacing = paced_by.and_then(|id| outputs.by_id(id)).filter(shows);
     by_pacing.or_else(|| outputs.states().find(shows)).map(|output| output.id).or(paced_by).or(outputs.first())
@@ -99,18 +98,23 @@ fn continue_view(state: &mut State, surface: &WlSurface) {
 /// previous frame.
 pub(in crate::output) fn latch(state: &mut State, id: OutputId, (present, interval): (Instant, Span)) {
     let now = state.clock.now();
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let mut ours = std::mem::take(&mut output.latched_views);
+    ours.clear();
     let concerned = |entry: &&SurfaceEntry| entry.scroll().is_some_and(|view| view.needs_latch());
-    let concerned: Vec<WlSurface> =
-        state.surfaces.awake().filter(concerned).map(|entry| entry.surface().clone()).collect();
-    let (ours, others): (Vec<_>, Vec<_>) =
-        concerned.into_iter().partition(|view| moving_output(&state.surfaces, &state.outputs, view) == Some(id));
-    // Some views may have moved to another output since their last request.
-    others.iter().for_each(|view| continue_view(state, view));
+    ours.extend(state.surfaces.awake().filter(concerned).map(|entry| entry.surface().clone()));
+    ours.retain(|view| {
+        let is_here = moving_output(&state.surfaces, &state.outputs, view) == Some(id);
+        if !is_here {
+            // The view may have moved to another output since its last request.
+            continue_view(state, view);
+        }
+        is_here
+    });
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let scale = output.output.current_scale().fractional_scale();
     (output.scrolls, output.are_views_foreseen, output.keeps_content) = (false, true, false);
     output.reports.clear();
-    output.latched_views.clear();
     let OutputState { scrolls, are_views_foreseen, keeps_content: keeps, reports, .. } = output;
     let whole = state.surfaces.supply();
     let (mut moved, mut touched) = (false, Vec::new());
