@@ -231,8 +231,12 @@ impl SurfaceEntry {
         self.scroll.as_deref_mut()
     }
 
-    pub fn set_scroll(&mut self, scroll: Option<Box<ScrolledView>>) {
-        self.scroll = scroll;
+    pub fn set_scroll(&mut self, scroll: Box<ScrolledView>) {
+        self.scroll = Some(scroll);
+    }
+
+    pub fn take_scroll(&mut self) -> Option<Box<ScrolledView>> {
+        self.scroll.take()
     }
 
     /// Set if it follows the pointer.

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use calloop::ping::Ping;
 use smithay::backend::drm::{DrmDevice, DrmDeviceFd, PlaneClaim, PlaneInfo};
-use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
+use smithay::reexports::drm::control::{Device as _, Mode as DrmMode, connector, crtc, plane};
 use smithay::reexports::drm::{Device as _, DriverCapability, VblankWaitFlags, VblankWaitTarget};
 use smithay::utils::DeviceFd;
 
@@ -350,7 +350,13 @@ fn claim_crtc(
         // Without `zpos`, overlays lie above the primary plane.
         _ => true,
     };
-    let overlays: Vec<_> = planes.overlay.iter().filter(is_above).filter_map(claim).take(MOST_OVERLAYS).collect();
+    let overlays = planes.overlay.iter().filter(is_above).filter_map(claim).take(MOST_OVERLAYS);
+    let overlays = overlays.map(|(info, claim)| {
+        // Another compositor may leave planes in another order, where the driver lets it.
+        let zpos = info.zpos.filter(|_| has_fixed_position(device, info.handle));
+        (PlaneInfo { zpos, ..info }, claim)
+    });
+    let overlays: Vec<_> = overlays.collect();
     let cursor = planes.cursor.iter().find_map(claim).map(|(_, claim)| claim);
     let ours = overlays.iter().map(|(_, claim)| claim).chain(&cursor).map(PlaneClaim::plane);
     let ours: Vec<_> = std::iter::once(primary.0.handle).chain(ours).collect();
@@ -359,6 +365,14 @@ fn claim_crtc(
     let mut atomic = AtomicCrtc::new(&descriptor, handle, connector, ours.into_iter(), mode).map_err(unknown)?;
     atomic.detach_at_modeset(connectors::stray_connectors(device, handle, connector));
     Ok(ClaimedCrtc { crtc: Crtc::of_atomic(descriptor, atomic, primary), overlays, cursor })
+}
+
+/// Whether the position of a plane in the stack never changes.
+fn has_fixed_position(device: &DrmDevice, plane: plane::Handle) -> bool {
+    let Ok(properties) = device.get_properties(plane) else { return false };
+    let (ids, _) = properties.as_props_and_values();
+    let mut infos = ids.iter().filter_map(|id| device.get_property(*id).ok());
+    infos.any(|info| info.name().to_str() == Ok("zpos") && !info.mutable())
 }
 
 /// Enables variable refresh if the driver accepts it in a test commit. Returns whether it does.

@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use super::memory::ClientFrame;
 use super::planes::ShownPlanes;
 use crate::backend::PixelRect;
+use crate::backend::overlay::intersection;
 use crate::backend::plane::{DeviceMemory, PlaneContent, PlaneContents, SourceRect};
 
 /// The size of the cache: more results than one latch needs, whatever the number of windows. With a smaller cache each
@@ -26,7 +27,11 @@ const MOST_RESULTS: usize = 64;
 /// there, so that a window that is moved is tested once. If a driver needs more, it refuses the frame
 /// ([`record_refusal`](TestCommitCache::record_refusal)), and these planes are composed from then on.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct PlaneTestKey(Vec<PlaneKey>);
+pub(super) struct PlaneTestKey {
+    planes: Vec<PlaneKey>,
+    /// The pairs of overlays that overlap each other.
+    overlapping: Vec<(usize, usize)>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 struct PlaneKey {
@@ -98,8 +103,19 @@ impl PlaneTestKey {
         };
         // No plane takes shared memory, so such contents reach no test.
         let direct = planes.direct.iter().filter_map(|content| key(true, content));
-        PlaneTestKey(direct.chain(planes.overlays.iter().filter_map(|content| key(false, content))).collect())
+        let overlays = planes.overlays.iter().filter_map(|content| key(false, content));
+        PlaneTestKey { planes: direct.chain(overlays).collect(), overlapping: overlapping(&planes.overlays) }
     }
+}
+
+/// The pairs of overlays that overlap each other, by their indices.
+fn overlapping(overlays: &[PlaneContent]) -> Vec<(usize, usize)> {
+    let overlaps = |(a, b): &(usize, usize)| {
+        let PixelRect { width, height, .. } = intersection(overlays[*a].target, overlays[*b].target);
+        width > 0 && height > 0
+    };
+    let pairs = (0..overlays.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+    pairs.filter(overlaps).collect()
 }
 
 /// The state of a test commit.

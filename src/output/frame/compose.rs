@@ -84,6 +84,7 @@ pub(in crate::output) fn compose(
     let cursor_moved = std::mem::take(&mut output.cursor_moved);
     let unchanged = scene.looks_like(&output.drawn_scene) && scene.cursor == output.drawn_scene.cursor && !cursor_moved;
     if unchanged && waiting.is_empty() && context.need != RepaintReason::Output {
+        scrolling::report_modes(output, surfaces, &output.drawn_scene, None);
         output.reclaim(Arc::new(scene));
         return ComposeResult::Unchanged { fresh };
     }
@@ -94,7 +95,7 @@ pub(in crate::output) fn compose(
         kept.hud_cost = clock.now() - begun;
     }
     let choice = output.choose_planes(&mut scene, surfaces.device_buffers());
-    scrolling::report_modes(output, surfaces, &scene, &choice);
+    scrolling::report_modes(output, surfaces, &scene, Some(&choice));
     let planes = choice.planes;
     let feedback = gather_feedback(&scene, waiting);
     let record = output.open_record(&context);

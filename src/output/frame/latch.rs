@@ -78,7 +78,7 @@ pub(in crate::output) fn after_latch(state: &mut State, id: OutputId, taken: Lat
         animate(state, id, taken.present, taken.interval);
     }
     if let Some(frame) = taken.ahead {
-        scrolling::follow_frame(state, id, frame, (taken.present, taken.interval));
+        scrolling::follow_frame(state, id, frame);
     }
     reschedule_waiting(state, id, taken.index);
     if is_moving(state, id, taken.present)

@@ -40,7 +40,7 @@ pub(in crate::output) struct LatchedFrame {
     pub interval: Span,
     /// It shows a frame that was finished ahead, and no other change was waiting: new animations may start from it.
     pub settled: bool,
-    /// The frame that was finished ahead and has the newest content.
+    /// The frame that was finished ahead, which it shows.
     pub ahead: Option<FrameId>,
 }
 
@@ -186,7 +186,7 @@ fn flip(state: &mut State, id: OutputId, frame: FrameId, target: Target, schedul
     let is_stale =
         machine.idle_predictor().is_unforeseen() || machine.frames().get(frame).is_some_and(|frame| frame.is_stale());
     let need = output.conductor.latched(target.id);
-    let taken = LatchedFrame { ahead: (!is_stale).then_some(frame), settled: !is_stale, ..LatchedFrame::of(target) };
+    let taken = LatchedFrame { ahead: Some(frame), settled: !is_stale, ..LatchedFrame::of(target) };
     let Some(begun) = output.submit_finished(frame, cursor.as_ref(), clock) else {
         output.conductor.output_mut().latched_nothing(target.id, scheduled, true);
         return Some(LatchedFrame::of(target));
@@ -233,7 +233,7 @@ fn promote(state: &mut State, id: OutputId, frame: FrameId) -> Option<LatchedFra
         output.schedule_repaint(RepaintReason::Cursor);
     }
     let (present, interval) = (record.present, record.interval);
-    Some(LatchedFrame { index, present, interval, settled: waits.is_none(), ahead: waits.is_none().then_some(frame) })
+    Some(LatchedFrame { index, present, interval, settled: waits.is_none(), ahead: Some(frame) })
 }
 
 /// Moves the cursor plane of frames that displays hold.

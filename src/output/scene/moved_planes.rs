@@ -13,6 +13,8 @@
 
 use std::sync::Arc;
 
+use smithay::utils::{Physical, Rectangle};
+
 use crate::backend::plane::PlaneContents;
 use crate::output::OutputState;
 use crate::output::scene::plane_choice::{AvailablePlanes, PlaneCandidate, PlaneScene};
@@ -81,16 +83,16 @@ fn moved_planes(
         return None;
     }
     let offer = AvailablePlanes::of(&output.display.capabilities());
-    if !overlays_stay_on_top(latched, now, offer, draws_cursor) {
-        return None;
-    }
+    let parts = visible_parts(latched, now, offer, draws_cursor)?;
     let overlays = latched.layers.iter().zip(&now.layers).filter(|(layer, _)| layer.plane == Some(OnPlane::Overlay));
-    for (content, (before, layer)) in planes.overlays.iter_mut().zip(overlays) {
-        if content.target != on_panel(before.target, latched) {
-            // The plane shows only a part of the layer, which may be another part at the new place.
+    for (content, (part, (before, layer))) in planes.overlays.iter_mut().zip(parts.into_iter().zip(overlays)) {
+        let is_whole = content.target == on_panel(before.target, latched) && part == layer.target;
+        let target = on_panel(part, now);
+        if !is_whole && target != content.target {
+            // The plane shows only a part of the layer, and would have to show another.
             return None;
         }
-        content.target = on_panel(layer.target, now);
+        content.target = target;
     }
     output.display.can_show(&planes).then_some(MovedPlanes { shapes, planes })
 }
@@ -129,8 +131,14 @@ fn is_only_moved(before: &LayerShape, after: &LayerShape) -> bool {
     }
 }
 
-/// Whether all overlays of the scene `latched` may be on planes at their places `now`, above all that is composed.
-fn overlays_stay_on_top(latched: &Scene, now: &Scene, offer: AvailablePlanes, draws_cursor: bool) -> bool {
+/// The visible parts of the layers of the scene `latched` that are on overlay planes, at their places `now`; `None` if one
+/// of them may not be on a plane there.
+fn visible_parts(
+    latched: &Scene,
+    now: &Scene,
+    offer: AvailablePlanes,
+    draws_cursor: bool,
+) -> Option<Vec<Rectangle<i32, Physical>>> {
     let layers = latched.layers.iter().zip(&now.layers);
     let layers: Vec<PlaneCandidate> =
         layers.map(|(before, after)| PlaneCandidate { plain: before.plane.is_some(), ..candidate(after) }).collect();
@@ -138,5 +146,5 @@ fn overlays_stay_on_top(latched: &Scene, now: &Scene, offer: AvailablePlanes, dr
     let scene = PlaneScene { layers: &layers, over: &over, screen: now.size };
     let overlays = latched.layers.iter().enumerate().filter(|(_, layer)| layer.plane == Some(OnPlane::Overlay));
     let overlays: Vec<usize> = overlays.map(|(index, _)| index).collect();
-    overlays.iter().all(|&index| scene.overlay_part(index, &overlays, offer) == Ok(layers[index].target))
+    overlays.iter().map(|&index| scene.overlay_part(index, &overlays, offer).ok()).collect()
 }

@@ -111,16 +111,17 @@ impl PlaneScene<'_> {
             && self.above(index, part).all(|layer| offer.stacked && self.add_overlay(layer, on_overlays, offer))
     }
 
-    /// The layers that may go onto planes, in the order in which they are tried: the largest first, since that saves the
-    /// most work, and of equal layers the topmost.
-    pub fn by_size(&self) -> Vec<usize> {
-        let size = |index: &usize| {
-            let Size { w, h, .. } = self.layers[*index].target.size;
-            std::cmp::Reverse(i64::from(w) * i64::from(h))
+    /// The layers that may go onto planes, in the order in which they are tried: the layer with the largest visible part
+    /// first, since it costs the most to compose, and of equal layers the topmost.
+    pub fn by_size(&self, offer: AvailablePlanes) -> Vec<usize> {
+        let screen = Rectangle::from_size(self.screen);
+        let size = |index: usize| {
+            let Size { w, h, .. } = self.visible_part(index, offer).ok()?.intersection(screen)?.size;
+            Some((index, i64::from(w) * i64::from(h)))
         };
-        let mut indices: Vec<usize> = (0..self.layers.len()).filter(|index| self.layers[*index].plain).collect();
-        indices.sort_by_key(size);
-        indices
+        let mut sizes: Vec<(usize, i64)> = (0..self.layers.len()).filter_map(size).collect();
+        sizes.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+        sizes.into_iter().map(|(index, _)| index).collect()
     }
 
     /// The rectangle of layer `index` that is not hidden by opaque layers; the whole layer if it is not a rectangle.
@@ -159,6 +160,9 @@ impl PlaneScene<'_> {
 
 /// The rest of `part` beside `hiding`, if the rest is a rectangle, otherwise all of `part`. `None`: nothing is left.
 fn cut(part: Rectangle<i32, Physical>, hiding: Rectangle<i32, Physical>) -> Option<Rectangle<i32, Physical>> {
+    if !part.overlaps(hiding) {
+        return Some(part);
+    }
     let left = part.subtract_rect(hiding);
     match left[..] {
         [] => None,
@@ -204,7 +208,7 @@ mod tests {
     ) -> Vec<(usize, Rectangle<i32, Physical>)> {
         let scene = scene(layers, over);
         let mut chosen = Vec::new();
-        for index in scene.by_size() {
+        for index in scene.by_size(offer) {
             let mut with = chosen.clone();
             if scene.add_overlay(index, &mut with, offer) {
                 chosen = with;

@@ -115,7 +115,7 @@ fn arrange(
         return (planes, chosen);
     }
     let (mut planes, mut on_overlays) = (PlaneContents::default(), Vec::new());
-    for index in scene.by_size() {
+    for index in scene.by_size(offer) {
         if on_overlays.len() == offer.overlays {
             break;
         }

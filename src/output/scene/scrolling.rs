@@ -49,7 +49,24 @@ pub fn move_view_at(state: &mut State, surface: &WlSurface, at: Instant, movemen
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let Some(view) = entry.scroll_mut() else { return };
     view.request_movement(surface, at, movement);
-    schedule_repaint(state, surface);
+    let home = moving_output(&state.surfaces, &state.outputs, surface);
+    if let Some(output) = home.and_then(|id| state.outputs.by_id_mut(id)) {
+        if output.scrolls && output.are_views_foreseen {
+            // The frames ahead go on with the fling. None stays as insurance, since the view would then jump back.
+            let machine = output.conductor.output_mut();
+            machine.drop_ahead();
+            machine.withdraw_held();
+        }
+        output.schedule_repaint(RepaintReason::Scroll);
+    }
+}
+
+/// The client destroyed its view of `surface`: frames that show it further on are outdated.
+pub fn end(state: &mut State, surface: &WlSurface) {
+    let view = state.surfaces.get_mut(surface).and_then(|entry| entry.take_scroll());
+    if view.is_some_and(|view| view.is_active()) {
+        schedule_repaint(state, surface);
+    }
 }
 
 /// Schedules a repaint of the output that moves the view of `surface`.
@@ -87,10 +104,15 @@ pub fn origin_on_screen(state: &State, surface: &WlSurface, near: Point<f64, Log
     Some(origin(other) + (place(surface)? - place(&other.surface)?))
 }
 
-/// Continues a moving view on the output that shows it.
+/// Continues a moving view on the output that shows it, unless that output is about to show a frame anyway.
 fn continue_view(state: &mut State, surface: &WlSurface) {
-    if state.surfaces.get(surface).and_then(|entry| entry.scroll()).is_some_and(|view| view.is_active()) {
-        schedule_repaint(state, surface);
+    if state.surfaces.get(surface).and_then(|entry| entry.scroll()).is_none_or(|view| !view.is_active()) {
+        return;
+    }
+    let home = moving_output(&state.surfaces, &state.outputs, surface);
+    let output = home.and_then(|id| state.outputs.by_id_mut(id));
+    if let Some(output) = output.filter(|output| output.conductor.output().repaint_reason().is_none()) {
+        output.schedule_repaint(RepaintReason::Scroll);
     }
 }
 
@@ -138,15 +160,22 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, (present, interv
     }
 }
 
-/// Tells the clients of the views that the last latch looked at how `scene` shows their contents. `choice`: the planes
-/// that were chosen for it.
+/// Tells the clients of views how `scene` shows their contents: of the views that the last latch looked at, or of all
+/// views if other layers are on planes than before. `choice`: the planes that were chosen for it; `None` if it is on
+/// screen already.
 pub(in crate::output) fn report_modes(
     output: &OutputState,
     surfaces: &mut SurfaceRegistry,
     scene: &Scene,
-    choice: &PlaneChoice,
+    choice: Option<&PlaneChoice>,
 ) {
-    for surface in &output.latched_views {
+    let (now, before) = (&scene.layers, &output.drawn_scene.layers);
+    let is_same = |(now, before): (&Layer, &Layer)| now.plane == before.plane;
+    let uses_planes = [now, before].into_iter().flatten().any(|layer| layer.plane.is_some());
+    let are_others = uses_planes && !(now.len() == before.len() && now.iter().zip(before).all(is_same));
+    let views = surfaces.iter().filter(|entry| are_others && entry.scroll().is_some());
+    let all: Vec<WlSurface> = views.map(|entry| entry.surface().clone()).collect();
+    for surface in if are_others { &all } else { &output.latched_views } {
         let contents = scroll::document_contents(surface);
         let mut seen =
             scene.layers.iter().enumerate().filter(|(_, layer)| contents.contains(&layer.surface)).peekable();
@@ -155,9 +184,13 @@ pub(in crate::output) fn report_modes(
         }
         let (mode, reason) = match seen.find(|(_, layer)| layer.plane.is_none()) {
             None => (ViewScrollMode::Overlay, ScrollModeReason::Policy),
-            Some((index, _)) => (ViewScrollMode::Composited, reason_of(choice.refusal(scene, index))),
+            Some((index, _)) => {
+                let reason = choice.map_or(ScrollModeReason::Policy, |choice| reason_of(choice.refusal(scene, index)));
+                (ViewScrollMode::Composited, reason)
+            }
         };
-        if let Some(view) = surfaces.get_mut(surface).and_then(|entry| entry.scroll_mut()) {
+        let view = surfaces.get_mut(surface).and_then(|entry| entry.scroll_mut());
+        if let Some(view) = view.filter(|view| choice.is_some() || !view.has_path()) {
             view.note_path(mode, reason);
         }
     }
@@ -214,17 +247,13 @@ pub(in crate::output) fn at_offsets<T>(offsets: &[ForeseenOffset], choose: impl 
     chosen
 }
 
-/// A frame that was rendered ahead is about to be shown at `present`: moves the views to where it shows them.
-pub(in crate::output) fn follow_frame(
-    state: &mut State,
-    id: OutputId,
-    frame: FrameId,
-    (present, interval): (Instant, Span),
-) {
-    if state.outputs.by_id(id).is_none_or(|output| !output.scrolls) {
-        return;
-    }
-    latch(state, id, (present, interval));
+/// A frame that was rendered ahead is about to be shown: moves the views to where it shows them.
+pub(in crate::output) fn follow_frame(state: &mut State, id: OutputId, frame: FrameId) {
+    let Some(output) = state.outputs.by_id(id).filter(|output| output.scrolls) else { return };
+    // The vsync estimate may have moved since the frame was recorded, so its own times count.
+    let Some(shown) = output.conductor.output().frames().get(frame) else { return };
+    let times = (shown.content.record.present, shown.content.record.interval);
+    latch(state, id, times);
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let reports = std::mem::take(&mut output.reports);
     if let Some(frame) = output.conductor.output_mut().frames_mut().get_mut(frame) {

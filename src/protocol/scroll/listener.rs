@@ -16,25 +16,23 @@ impl ScrollListener for UpbeatScrollViewV1 {
         self.budget(u32::try_from(pixels / 1_000).unwrap_or(u32::MAX));
     }
 
+    fn knows_planes(&self) -> bool {
+        self.version() >= PLANES_SINCE
+    }
+
     fn send_effective(&self, mode: ViewScrollMode, reason: ScrollModeReason) {
-        let knows_planes = self.version() >= PLANES_SINCE;
         let mode = match mode {
             ViewScrollMode::Still => wire::Mode::Still,
-            ViewScrollMode::Overlay if knows_planes => wire::Mode::Overlay,
-            ViewScrollMode::Composited | ViewScrollMode::Overlay => wire::Mode::Composited,
+            ViewScrollMode::Composited => wire::Mode::Composited,
+            ViewScrollMode::Overlay => wire::Mode::Overlay,
         };
         let reason = match reason {
-            ScrollModeReason::NoPlane if knows_planes => wire::Reason::NoPlane,
-            ScrollModeReason::Buffer if knows_planes => wire::Reason::Buffer,
-            ScrollModeReason::Appearance if knows_planes => wire::Reason::Appearance,
-            ScrollModeReason::Covered if knows_planes => wire::Reason::Covered,
-            ScrollModeReason::Refused if knows_planes => wire::Reason::Refused,
-            ScrollModeReason::Policy
-            | ScrollModeReason::NoPlane
-            | ScrollModeReason::Buffer
-            | ScrollModeReason::Appearance
-            | ScrollModeReason::Covered
-            | ScrollModeReason::Refused => wire::Reason::Policy,
+            ScrollModeReason::NoPlane => wire::Reason::NoPlane,
+            ScrollModeReason::Buffer => wire::Reason::Buffer,
+            ScrollModeReason::Appearance => wire::Reason::Appearance,
+            ScrollModeReason::Covered => wire::Reason::Covered,
+            ScrollModeReason::Refused => wire::Reason::Refused,
+            ScrollModeReason::Policy => wire::Reason::Policy,
             ScrollModeReason::NoContent => wire::Reason::NoContent,
             ScrollModeReason::Nesting => wire::Reason::Nesting,
             ScrollModeReason::Changing => wire::Reason::Changing,

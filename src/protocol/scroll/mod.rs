@@ -106,7 +106,7 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
                 manager.post_error(manager::Error::TooDeep, what);
                 return;
             }
-            entry.set_scroll(Some(Box::new(ScrolledView::new(Arc::new(object), share, whole))));
+            entry.set_scroll(Box::new(ScrolledView::new(Arc::new(object), share, whole)));
             edit(&surface, |_| {});
         }
     }

@@ -107,9 +107,7 @@ impl Dispatch<UpbeatScrollViewV1, ViewObject, State> for Handlers {
 fn end(state: &mut State, surface: &WlSurface, data: &ViewObject) {
     data.make_inert();
     guard::with_states(surface, |states| *states.cached_state.get::<ViewState>().pending() = ViewState::default());
-    if let Some(entry) = state.surfaces.get_mut(surface) {
-        entry.set_scroll(None);
-    }
+    scrolling::end(state, surface);
 }
 
 fn refuse(object: &UpbeatScrollViewV1, error: Error, bits: u32, what: &str) {

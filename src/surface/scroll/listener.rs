@@ -41,6 +41,8 @@ pub enum ScrollModeReason {
 pub trait ScrollListener: std::fmt::Debug {
     /// Sends how many pixels of contents the client may have.
     fn send_budget(&self, pixels: i64);
+    /// Whether the client knows the mode and the reasons of planes.
+    fn knows_planes(&self) -> bool;
     /// Sends how the view is moved, and why.
     fn send_effective(&self, mode: ViewScrollMode, reason: ScrollModeReason);
     /// Sends the region of the document that the client has to render by then.

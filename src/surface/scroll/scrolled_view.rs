@@ -55,6 +55,8 @@ pub struct ScrolledView {
     is_still: bool,
     /// How the last frame with its contents showed them; `None` before the first, and while it has none.
     path: Option<(ViewScrollMode, ScrollModeReason)>,
+    /// The display refused a plane in the last frame.
+    was_refused: bool,
     last_mode: Option<(ViewScrollMode, ScrollModeReason)>,
 }
 
@@ -81,6 +83,7 @@ impl ScrolledView {
             changes: ContentChanges::default(),
             is_still: true,
             path: None,
+            was_refused: false,
             last_mode: None,
         };
         made.tell_effective(ViewScrollMode::Still, ScrollModeReason::NoContent);
@@ -244,10 +247,21 @@ impl ScrolledView {
 
     /// Notes how the frame that was chosen after its latch shows its contents.
     pub fn note_path(&mut self, mode: ViewScrollMode, reason: ScrollModeReason) {
-        if !self.is_still {
-            self.path = Some((mode, reason));
+        if self.is_still {
+            return;
+        }
+        // A display refuses planes that it has not tested yet, so the first refusal means nothing.
+        let is_unsure = reason == ScrollModeReason::Refused && !self.was_refused;
+        self.was_refused = reason == ScrollModeReason::Refused;
+        if !is_unsure || self.path.is_none() {
+            self.path = Some((mode, if is_unsure { ScrollModeReason::Policy } else { reason }));
             self.send_path();
         }
+    }
+
+    /// Whether its client was told how its contents are shown.
+    pub const fn has_path(&self) -> bool {
+        self.path.is_some()
     }
 
     fn send_mode(&mut self, cover: &RenderedRegions) {
@@ -267,8 +281,22 @@ impl ScrolledView {
     }
 
     fn tell_effective(&mut self, mode: ViewScrollMode, reason: ScrollModeReason) {
+        let (mode, reason) = if self.listener.knows_planes() { (mode, reason) } else { without_planes(mode, reason) };
         if self.last_mode.replace((mode, reason)) != Some((mode, reason)) {
             self.listener.send_effective(mode, reason);
         }
+    }
+}
+
+/// The mode and the reason for clients that know no planes.
+const fn without_planes(mode: ViewScrollMode, reason: ScrollModeReason) -> (ViewScrollMode, ScrollModeReason) {
+    use ScrollModeReason::{Appearance, Buffer, Changing, Covered, Nesting, NoContent, NoPlane, Policy, Refused};
+    let mode = match mode {
+        ViewScrollMode::Overlay => ViewScrollMode::Composited,
+        ViewScrollMode::Still | ViewScrollMode::Composited => mode,
+    };
+    match reason {
+        NoPlane | Buffer | Appearance | Covered | Refused => (mode, Policy),
+        Policy | NoContent | Nesting | Changing => (mode, reason),
     }
 }
