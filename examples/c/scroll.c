@@ -4,8 +4,9 @@
  * compositor sends the region of the document that it wants next. Between two tiles the client receives no frame callback and no
  * input event.
  *
- *   scroll [RENDERS]   glides to the end of the document and back until RENDERS tiles were drawn (default 20), then prints
- *                      its wake-ups and the scrolled distance; a wheel or a touchpad scrolls, too
+ *   scroll [RENDERS]   glides through the document, down or up and to the right or left in turns, until RENDERS tiles were
+ *                      drawn (default 20), then prints its wake-ups and the scrolled distance; a wheel or a touchpad
+ *                      scrolls, too, in both axes
  *
  * Built by `make`, which needs cc, wayland-scanner and libwayland-client.
  */
@@ -22,8 +23,14 @@
 #include "upbeat-scroll-v1-client-protocol.h"
 #include "xdg-shell-client-protocol.h"
 
-/* Pixels; the document has 6250 lines. */
-enum { WIDTH = 320, HEIGHT = 240, LINE = 16, DOCUMENT = 100000 };
+/* Pixels; the document has 6250 lines in 64 columns of text. */
+enum { WIDTH = 320, HEIGHT = 240, LINE = 16, DOCUMENT_WIDTH = 20480, DOCUMENT_HEIGHT = 100000 };
+/* Distance of a glide. */
+enum { GLIDE = 2000 };
+
+struct region {
+    int32_t x, y, width, height;
+};
 
 struct app {
     struct wl_display *display;
@@ -39,13 +46,15 @@ struct app {
     struct wl_surface *tile;
     struct upbeat_scroll_content_v1 *content;
     bool configured, closed;
-    /* The wanted region: rows of the document. */
-    int32_t first, rows;
+    /* The wanted region of the document. */
+    struct region wanted;
     bool is_wanted;
     unsigned renders, wanted_renders, wake_ups, rests;
     uint32_t serial;
-    int64_t way;
-    int32_t at;
+    /* Scrolled distance, and its part along the lines. */
+    int64_t way, across;
+    /* The offset at the last rest. */
+    int32_t x, y;
 };
 
 static void fail(const char *what) {
@@ -62,51 +71,54 @@ static void buffer_release(void *data, struct wl_buffer *buffer) {
 
 static const struct wl_buffer_listener buffer_listener = {.release = buffer_release};
 
-/* The colour of the document at a row: lines of different lengths, with a bar every fifty lines. */
-static uint32_t pixel(int x, int64_t row) {
-    int64_t line = row / LINE;
+/* The colour of a position in the document: lines of different lengths in columns, with a bar every fifty lines. */
+static uint32_t pixel(int64_t column, int64_t row) {
+    int64_t line = row / LINE + column / WIDTH * 7, x = column % WIDTH;
     if (line % 50 == 0)
         return 0xffe0b040;
     bool is_text = row % LINE > 4 && x > 12 && x < 60 + (line * 2654435761u) % (WIDTH - 80) && (x / 6 + line) % 7 != 0;
     return is_text ? 0xff203040 : 0xfff4f0e8;
 }
 
-static struct wl_buffer *draw(struct app *app, int64_t first, int32_t rows) {
-    const size_t size = (size_t)WIDTH * (size_t)rows * 4;
+static struct wl_buffer *draw(struct app *app, struct region region) {
+    const size_t width = (size_t)region.width, size = width * (size_t)region.height * 4;
     int fd = memfd_create("scroll", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
         fail("memory for a tile cannot be allocated");
     uint32_t *pixels = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (pixels == MAP_FAILED)
         fail("a tile cannot be mapped");
-    for (int32_t row = 0; row < rows; row++)
-        for (int x = 0; x < WIDTH; x++)
-            pixels[(size_t)row * WIDTH + (size_t)x] = pixel(x, first + row);
+    for (int32_t row = 0; row < region.height; row++)
+        for (int32_t column = 0; column < region.width; column++)
+            pixels[(size_t)row * width + (size_t)column] = pixel(region.x + column, region.y + row);
     munmap(pixels, size);
     struct wl_shm_pool *pool = wl_shm_create_pool(app->shm, fd, (int32_t)size);
-    struct wl_buffer *buffer = wl_shm_pool_create_buffer(pool, 0, WIDTH, rows, WIDTH * 4, WL_SHM_FORMAT_XRGB8888);
+    struct wl_buffer *buffer =
+        wl_shm_pool_create_buffer(pool, 0, region.width, region.height, region.width * 4, WL_SHM_FORMAT_XRGB8888);
     wl_buffer_add_listener(buffer, &buffer_listener, NULL);
     wl_shm_pool_destroy(pool);
     close(fd);
     return buffer;
 }
 
-/* Shows other rows of the document. The tile's buffer and its position are applied together, with the view's commit. */
-static void render(struct app *app, int32_t first, int32_t rows) {
-    wl_surface_attach(app->tile, draw(app, first, rows), 0, 0);
-    wl_surface_damage_buffer(app->tile, 0, 0, WIDTH, rows);
+/* Shows another region of the document. The tile's buffer and its position are applied together, with the view's commit. */
+static void render(struct app *app, struct region region) {
+    wl_surface_attach(app->tile, draw(app, region), 0, 0);
+    wl_surface_damage_buffer(app->tile, 0, 0, region.width, region.height);
     wl_surface_commit(app->tile);
-    upbeat_scroll_content_v1_set_position(app->content, 0, first);
+    upbeat_scroll_content_v1_set_position(app->content, region.x, region.y);
     wl_surface_commit(app->surface);
     app->renders++;
 }
 
 /* --- the view ----------------------------------------------------------------------------------------------------- */
 
+/* Every second glide is along the lines. */
 static void go_on(struct app *app) {
-    int32_t to = app->at < DOCUMENT / 2 ? DOCUMENT : 0;
-    upbeat_scroll_view_v1_scroll_by(app->view, 0, to > app->at ? 2000 : -2000, UPBEAT_SCROLL_VIEW_V1_BEHAVIOR_GLIDE,
-                                    ++app->serial);
+    bool is_across = app->rests % 2 == 1;
+    int32_t x = app->x < DOCUMENT_WIDTH / 2 ? GLIDE : -GLIDE, y = app->y < DOCUMENT_HEIGHT / 2 ? GLIDE : -GLIDE;
+    upbeat_scroll_view_v1_scroll_by(app->view, is_across ? x : 0, is_across ? 0 : y,
+                                    UPBEAT_SCROLL_VIEW_V1_BEHAVIOR_GLIDE, ++app->serial);
 }
 
 static void on_budget(void *data, struct upbeat_scroll_view_v1 *view, uint32_t kilopixels) {
@@ -123,8 +135,9 @@ static void on_effective(void *data, struct upbeat_scroll_view_v1 *view, uint32_
 static void on_wanted(void *data, struct upbeat_scroll_view_v1 *view, int32_t x, int32_t y, int32_t width,
                       int32_t height, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
     struct app *app = data;
-    (void)view, (void)x, (void)width, (void)sec_hi, (void)sec_lo, (void)nsec;
-    app->first = y, app->rows = height, app->is_wanted = true;
+    (void)view, (void)sec_hi, (void)sec_lo, (void)nsec;
+    app->wanted = (struct region){x, y, width, height};
+    app->is_wanted = true;
 }
 
 static void on_low_water(void *data, struct upbeat_scroll_view_v1 *view, uint32_t side, uint32_t px, uint32_t sec_hi,
@@ -135,9 +148,10 @@ static void on_low_water(void *data, struct upbeat_scroll_view_v1 *view, uint32_
 static void on_rest(void *data, struct upbeat_scroll_view_v1 *view, int32_t x, int32_t y, wl_fixed_t x_fraction,
                     wl_fixed_t y_fraction, uint32_t serial) {
     struct app *app = data;
-    (void)view, (void)x, (void)x_fraction, (void)y_fraction, (void)serial;
-    app->way += y > app->at ? y - app->at : app->at - y;
-    app->at = y;
+    (void)view, (void)x_fraction, (void)y_fraction, (void)serial;
+    app->way += abs(x - app->x) + abs(y - app->y);
+    app->across += abs(x - app->x);
+    app->x = x, app->y = y;
     app->rests++;
     go_on(app);
 }
@@ -230,15 +244,16 @@ static void open_window(struct app *app) {
 static void make_view(struct app *app) {
     app->view = upbeat_scroll_manager_v1_get_view(app->manager, app->surface);
     upbeat_scroll_view_v1_add_listener(app->view, &view_listener, app);
-    upbeat_scroll_view_v1_set_document(app->view, 0, 0, WIDTH, DOCUMENT);
-    upbeat_scroll_view_v1_set_axes(app->view, UPBEAT_SCROLL_VIEW_V1_AXES_VERTICAL);
+    upbeat_scroll_view_v1_set_document(app->view, 0, 0, DOCUMENT_WIDTH, DOCUMENT_HEIGHT);
+    upbeat_scroll_view_v1_set_axes(app->view,
+                                   UPBEAT_SCROLL_VIEW_V1_AXES_HORIZONTAL | UPBEAT_SCROLL_VIEW_V1_AXES_VERTICAL);
     upbeat_scroll_view_v1_set_inputs(app->view, UPBEAT_SCROLL_VIEW_V1_INPUTS_DRAG | UPBEAT_SCROLL_VIEW_V1_INPUTS_WHEEL |
                                                     UPBEAT_SCROLL_VIEW_V1_INPUTS_FINGER);
     app->tile = wl_compositor_create_surface(app->compositor);
     wl_subcompositor_get_subsurface(app->subcompositor, app->tile, app->surface);
     app->content = upbeat_scroll_view_v1_get_content(app->view, app->tile);
-    wl_surface_attach(app->surface, draw(app, DOCUMENT, HEIGHT), 0, 0);
-    render(app, 0, HEIGHT * 2);
+    wl_surface_attach(app->surface, draw(app, (struct region){0, DOCUMENT_HEIGHT, WIDTH, HEIGHT}), 0, 0);
+    render(app, (struct region){0, 0, WIDTH, HEIGHT * 2});
 }
 
 int main(int argc, char **argv) {
@@ -265,11 +280,11 @@ int main(int argc, char **argv) {
         app.wake_ups++;
         if (app.is_wanted) {
             app.is_wanted = false;
-            render(&app, app.first, app.rows);
+            render(&app, app.wanted);
         }
     }
-    printf("%u tiles drawn, woken %u times, %lld pixels in %u glides\n", app.renders, app.wake_ups, (long long)app.way,
-           app.rests);
+    printf("%u tiles drawn, woken %u times, %lld pixels in %u glides, %lld of them across\n", app.renders, app.wake_ups,
+           (long long)app.way, app.rests, (long long)app.across);
     wl_display_disconnect(app.display);
     return 0;
 }

@@ -8,7 +8,7 @@ use super::session::TestSession;
 /// Seconds for which a view moves.
 pub const SECONDS: u32 = 3;
 /// Tiles that the client draws.
-const TILES: u32 = 8;
+const TILES: u32 = 18;
 
 #[test]
 fn c_client_wakes_up_to_render_and_rarely_otherwise() {
@@ -31,11 +31,13 @@ fn c_client_wakes_up_to_render_and_rarely_otherwise() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
     eprintln!("{said}");
-    // "8 tiles drawn, woken 12 times, 2000 pixels in 1 glides"
+    // "18 tiles drawn, woken 33 times, 4000 pixels in 2 glides, 2000 of them across"
     let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [tiles, woken, way, glides] = numbers[..] else { panic!("{said}") };
+    let [tiles, woken, way, glides, across] = numbers[..] else { panic!("{said}") };
     assert_eq!(tiles, TILES, "{said}");
     assert!(way == 2_000 * glides && woken <= 3 * tiles + 3 * glides, "{said}");
+    // Every second glide is across.
+    assert!(glides >= 2 && across == 2_000 * (glides / 2), "{said}");
 }
 
 /// One run of `upbeat bench scroll` with these arguments.
