@@ -24,6 +24,10 @@ pub(super) struct SessionArguments {
     #[arg(long = "output", value_name = "WIDTHxHEIGHT@HZ")]
     pub(super) outputs: Vec<OutputMode>,
 
+    /// For measurements: overlay planes of each virtual output, at most 8. They show clients' buffers in shared memory.
+    #[arg(long, hide = true, value_name = "N", default_value_t = 0)]
+    overlay_planes: u32,
+
     /// Renderer that composes frames.
     #[arg(long, value_enum, value_name = "RENDERER", default_value_t)]
     renderer: RendererKind,
@@ -71,6 +75,7 @@ impl SessionArguments {
         let options = SessionOptions {
             backend: self.backend,
             outputs: self.outputs,
+            overlay_planes: self.overlay_planes,
             renderer: self.renderer,
             lend_device: self.lend_device,
             config: self.config,

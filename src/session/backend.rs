@@ -24,8 +24,12 @@ pub(super) fn choose(
     if backend == BackendKind::Drm && !options.outputs.is_empty() {
         return Err(SessionError::RealOutputs);
     }
-    let recording = [("--record", options.record.is_some()), ("--record-stream", options.record_stream.is_some())];
-    match recording.into_iter().find(|(_, given)| *given) {
+    let of_virtual_outputs = [
+        ("--record", options.record.is_some()),
+        ("--record-stream", options.record_stream.is_some()),
+        ("--overlay-planes", options.overlay_planes > 0),
+    ];
+    match of_virtual_outputs.into_iter().find(|(_, given)| *given) {
         Some((option, _)) if backend != BackendKind::Headless => Err(SessionError::HeadlessOnly { option, backend }),
         _ => Ok(backend),
     }
@@ -118,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn recording_option_is_refused_by_name_on_other_backends() {
-        let options = SessionOptions {
-            backend: BackendKind::Nested,
-            record: Some("pictures".into()),
-            ..SessionOptions::default()
-        };
-        let error = choose(&options, |_| None).unwrap_err().to_string();
+    fn option_of_virtual_outputs_is_refused_by_name_on_other_backends() {
+        let nested = || SessionOptions { backend: BackendKind::Nested, ..SessionOptions::default() };
+        let recorded = SessionOptions { record: Some("pictures".into()), ..nested() };
+        let error = choose(&recorded, |_| None).unwrap_err().to_string();
         assert!(error.contains("--record ") && error.contains("nested"), "{error}");
+        let with_planes = SessionOptions { overlay_planes: 2, ..nested() };
+        let error = choose(&with_planes, |_| None).unwrap_err().to_string();
+        assert!(error.contains("--overlay-planes ") && error.contains("nested"), "{error}");
     }
 }

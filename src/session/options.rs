@@ -72,6 +72,8 @@ pub struct SessionOptions {
     /// The outputs of a headless or nested session. If empty, the configuration names them; otherwise there is one
     /// output of the default size.
     pub outputs: Vec<OutputMode>,
+    /// The number of overlay planes of each virtual output, which show clients' buffers in shared memory.
+    pub overlay_planes: u32,
     /// The renderer to use.
     pub renderer: RendererKind,
     /// Path of a DRM device whose memory and timelines clients may use although the CPU draws.

@@ -47,6 +47,8 @@ pub struct SessionState {
     pub(super) sent_state: super::respond::SentState,
     pub(super) reload: ConfigReload,
     pub(super) recordings: Recordings,
+    /// The number of overlay planes of each virtual output.
+    pub(super) overlay_planes: u32,
     /// Number of the last virtual output. Numbers are not reused.
     pub(super) last_output: u32,
     timer: Option<Rc<RefCell<LoopTimer>>>,
@@ -168,6 +170,7 @@ pub fn run_with(
         state.outputs.set_frame_log(upbeat_record::trace::FrameLog::create(path)?);
     }
     state.session.recordings = Recordings::new(options.record, options.record_stream, options.record_only);
+    state.session.overlay_planes = options.overlay_planes;
     state.session.identity.backend = backend;
     let handle = event_loop.handle();
     let LoadedConfig { written, mistakes } = configure(&handle, &mut state, options.config)?;

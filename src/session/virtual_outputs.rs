@@ -77,6 +77,7 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
     let buffers = defaults.buffers + queue;
     let options = OutputOptions {
         cursor_plane: Some(CURSOR_PLANE),
+        overlays: state.session.overlay_planes,
         front_buffer: true,
         sampler_thread: true,
         variable_refresh,
