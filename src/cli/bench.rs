@@ -1,5 +1,6 @@
 //! `upbeat bench`: measure a session from outside.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context;
@@ -67,6 +68,9 @@ enum BenchCommand {
         /// Print JSON instead of a table.
         #[arg(long)]
         json: bool,
+        /// Also write the JSON to FILE.
+        #[arg(long, value_name = "FILE")]
+        report: Option<PathBuf>,
     },
     /// Client of `scroll`: show its document in the session at WAYLAND_DISPLAY, scroll, and print the costs as JSON.
     Scroller {
@@ -167,10 +171,14 @@ impl BenchArguments {
                 println!("{}", serde_json::to_string(&ink::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
-            BenchCommand::Scroll { options, json } => {
+            BenchCommand::Scroll { options, json, report: file } => {
                 let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
+                let text = serde_json::to_string(&report)?;
+                if let Some(file) = file {
+                    std::fs::write(&file, &text).with_context(|| file.display().to_string())?;
+                }
                 if json {
-                    println!("{}", serde_json::to_string(&report)?);
+                    println!("{text}");
                 } else {
                     print!("{}", scroll::table(&report.runs));
                 }

@@ -91,10 +91,19 @@ fn every_scroll_mode_reports_all_figures() {
             "client_cpu_ms_per_screen",
             "compositor_cpu_ms_per_screen",
             "buffer_megabytes",
+            "ahead_megabytes",
+            "behind_megabytes",
+            "spare_megabytes",
+            "first_screen_ms",
+            "composed_part",
         ] {
             assert!(run[key].is_number(), "{key}: {run}");
         }
         assert_is_moved(run);
+        let rendered_ahead = ["extended_render_ms", "extended_render_screens", "extended_render_refreshes"];
+        assert!(rendered_ahead.iter().all(|key| run[key].is_number() != (run["mode"] == "frames")), "{run}");
+        let ahead = run["ahead_megabytes"].as_f64().unwrap();
+        assert_eq!(ahead > 0.0, run["mode"] != "frames", "{run}");
     }
     // Eight wheel steps of 50 pixels in a window of 480 pixels.
     for run in &runs[3..] {

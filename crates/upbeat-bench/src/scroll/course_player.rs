@@ -1,5 +1,6 @@
 //! Plays a course: a thread that sends input events to the session by its private socket.
 
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -30,12 +31,17 @@ impl ScrollInjector {
 #[derive(Debug)]
 pub(super) struct CoursePlayer {
     thread: JoinHandle<Option<Instant>>,
+    to_thread: Sender<(ScrollInjector, ScrollCourse)>,
 }
 
 impl CoursePlayer {
-    pub fn start(ScrollInjector(mut session): ScrollInjector, course: ScrollCourse) -> Option<CoursePlayer> {
-        let mut send = move |event: InputEvent| session.request(Request::Input { events: vec![event] }).is_ok();
+    /// Starts the thread, which waits for [`Self::start`]. It keeps the priority that the calling thread has now if it
+    /// may not have a higher one.
+    pub fn spawn() -> Option<CoursePlayer> {
+        let (to_thread, courses) = channel::<(ScrollInjector, ScrollCourse)>();
         let play = move || {
+            let (ScrollInjector(mut session), course) = courses.recv().ok()?;
+            let mut send = move |event: InputEvent| session.request(Request::Input { events: vec![event] }).is_ok();
             // A rendering client must not delay the input, because a real hand does not wait for a CPU. Without the
             // permission it may.
             let _ = rustix::process::setpriority_process(None, NICENESS);
@@ -52,7 +58,12 @@ impl CoursePlayer {
             Some(began)
         };
         let thread = std::thread::Builder::new().name("finger".into()).spawn(play).ok()?;
-        Some(CoursePlayer { thread })
+        Some(CoursePlayer { thread, to_thread })
+    }
+
+    /// Plays a course; `None` if the thread has ended.
+    pub fn start(&self, hand: ScrollInjector, course: ScrollCourse) -> Option<()> {
+        self.to_thread.send((hand, course)).ok()
     }
 
     /// Whether the course has ended.

@@ -11,6 +11,8 @@ use wayland_client::protocol::{
     wl_surface::WlSurface,
     wl_touch::WlTouch,
 };
+use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::{self, WpPresentationFeedback};
 use wayland_protocols::wp::viewporter::client::{wp_viewport::WpViewport, wp_viewporter::WpViewporter};
 use wayland_protocols::xdg::shell::client::{
     xdg_surface, xdg_surface::XdgSurface, xdg_toplevel, xdg_toplevel::XdgToplevel,
@@ -18,12 +20,14 @@ use wayland_protocols::xdg::shell::client::{
 
 use super::options::ScrollClient;
 use crate::dispatch_macros::{answer_pings, impl_dispatch};
+use upbeat_client::wire::instant;
 
 delegate_noop!(ScrollClient: ignore WlCompositor);
 delegate_noop!(ScrollClient: ignore WlShm);
 delegate_noop!(ScrollClient: ignore WlShmPool);
 delegate_noop!(ScrollClient: ignore WlSurface);
 delegate_noop!(ScrollClient: ignore WlSeat);
+delegate_noop!(ScrollClient: ignore WpPresentation);
 delegate_noop!(ScrollClient: ignore WpViewport);
 delegate_noop!(ScrollClient: ignore WpViewporter);
 
@@ -47,6 +51,17 @@ impl_dispatch!(ScrollClient: XdgToplevel, (), |page, _, event, _, _| {
 impl_dispatch!(ScrollClient: WlBuffer, usize, |page, _, event, index, _| {
     if let wl_buffer::Event::Release = event {
         page.released.push(*index);
+    }
+});
+
+impl_dispatch!(ScrollClient: WpPresentationFeedback, (), |page, _, event, _, _| {
+    match event {
+        wp_presentation_feedback::Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, .. } => {
+            page.first_light = Some(instant(tv_sec_hi, tv_sec_lo, tv_nsec));
+            page.is_first_over = true;
+        }
+        wp_presentation_feedback::Event::Discarded => page.is_first_over = true,
+        _ => {}
     }
 });
 

@@ -48,6 +48,9 @@ pub struct ScrollBenchOptions {
     /// Record the output and count blank rows. Recording costs time, so the drops of such a run mean nothing
     #[arg(long)]
     pub record: bool,
+    /// Give the virtual display overlay planes, which show the client's buffers without a copy
+    #[arg(long)]
+    pub planes: bool,
     /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
     pub backend: SessionBackend,
@@ -61,6 +64,10 @@ pub struct ScrollBenchOptions {
     #[arg(long, value_name = "NAME")]
     pub renderer: Option<String>,
 }
+
+/// Overlay planes with `--planes`: more than the tiles that a view shows at once, and as many as the virtual display can
+/// have.
+const OVERLAY_PLANES: u32 = 8;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ScrollReport {
@@ -109,6 +116,9 @@ impl ScrollBenchOptions {
         if let Some(renderer) = &self.renderer {
             session = session.with_option("--renderer", renderer);
         }
+        if self.planes {
+            session = session.with_option("--overlay-planes", OVERLAY_PLANES.to_string());
+        }
         if self.record {
             session = session.with_option("--record-stream", &film);
         }
@@ -126,10 +136,18 @@ impl ScrollBenchOptions {
         let mut run: ScrollRun = session.run("scroller", pairs)?;
         let records = output_records(log)?;
         run.count_drops(&records);
+        run.note_composed(&records);
+        run.note_refresh(self.refresh);
+        run.is_on_planes = self.planes;
+        run.refresh_hz = self.refresh;
+        run.pause_s = self.pause;
         if let Some((from, to)) = run.moving.first().zip(run.moving.last()).filter(|_| self.record) {
             let pixels = |source| BenchError::Pixels { run: title.to_owned(), source };
             let seen = recorded_rows::read(&film, from.0, to.1, self.across).map_err(pixels)?;
             (run.blank_rows, run.pictures) = (Some(seen.blank), seen.pictures);
+            if let Some(launched) = run.launched {
+                run.note_first_screen(launched, seen.first_whole);
+            }
             if matches!(input, ScrollInput::Speed(_) | ScrollInput::Touchpad(_)) {
                 self.note_pixels(&mut run, input, &seen.tops, &records);
             }
@@ -155,14 +173,14 @@ impl ScrollBenchOptions {
 /// A text table of the runs, one line each.
 pub fn table(runs: &[ScrollRun]) -> String {
     let mut text = String::from(
-        "input       mode        N  frames/s  formula  commits/s  render ms  wake-ups/frame  client ms/screen  \
+        "input        mode        N  frames/s  formula  commits/s  render ms  wake-ups/frame  client ms/screen  \
          compositor ms/screen  drops/s  stalls  blank    MB\n",
     );
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
     for run in runs {
         let _ = writeln!(
             text,
-            "{:<11} {:<9} {:>3.1} {:>9.2} {:>8} {:>10.1} {:>10.1} {:>15.1} {:>17.2} {:>21} {:>8.2} {:>7} {:>6} {:>5.1}",
+            "{:<12} {:<9} {:>3.1} {:>9.2} {:>8} {:>10.1} {:>10.1} {:>15.1} {:>17.2} {:>21} {:>8.2} {:>7} {:>6} {:>5.1}",
             run.input.rsplit('/').next().unwrap_or_default(),
             run.mode,
             run.n,
@@ -177,6 +195,28 @@ pub fn table(runs: &[ScrollRun]) -> String {
             run.stalls,
             run.blank_rows.map_or_else(|| "-".to_owned(), |rows| rows.to_string()),
             run.buffer_megabytes,
+        );
+    }
+    text.push_str(
+        "\ninput        mode        N  first screen ms  render ahead ms  screens  refreshes  MB ahead  behind  spare  \
+         composed  wake-ups/s\n",
+    );
+    for run in runs {
+        let _ = writeln!(
+            text,
+            "{:<12} {:<9} {:>3.1} {:>16} {:>16} {:>8} {:>10} {:>9.2} {:>7.2} {:>6.2} {:>9} {:>11}",
+            run.input.rsplit('/').next().unwrap_or_default(),
+            run.mode,
+            run.n,
+            number(run.first_screen_ms),
+            number(run.extended_render_ms),
+            number(run.extended_render_screens),
+            number(run.extended_render_refreshes),
+            run.ahead_megabytes,
+            run.behind_megabytes,
+            run.spare_megabytes,
+            run.composed_part.map_or_else(|| "-".to_owned(), |part| format!("{:.0} %", part * 100.0)),
+            number(run.compositor_wakeups_per_s),
         );
     }
     text

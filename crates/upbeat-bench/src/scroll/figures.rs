@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::held_content::HeldPixels;
 use upbeat_timing::record::{FrameOutcome, FrameRecord};
 use upbeat_timing::time::{Instant, Span};
 
@@ -15,6 +16,15 @@ pub struct ScrollRun {
     /// Distance from the view's near edge to the end of the content rendered ahead, in lengths of the view; 1 where
     /// each frame is rendered.
     pub n: f64,
+    /// Whether the display had overlay planes.
+    #[serde(default)]
+    pub is_on_planes: bool,
+    /// Refresh rate of a virtual display, in Hz.
+    #[serde(default)]
+    pub refresh_hz: f64,
+    /// Rest after each second at a constant speed, in seconds.
+    #[serde(default)]
+    pub pause_s: f64,
     /// Pixels per second with fingers down.
     pub speed: f64,
     /// Median time of a render, from the request to its commit.
@@ -62,8 +72,39 @@ pub struct ScrollRun {
     pub compositor_cpu_ms_per_screen: Option<f64>,
     /// Lengths of the view that were scrolled with fingers down.
     pub screens: f64,
-    /// Memory of the client's buffers.
+    /// Memory of the client's buffers, if it draws to all of them.
     pub buffer_megabytes: f64,
+    /// Memory of the rendered content that lies ahead of the view, at its largest after a commit, in megabytes (10⁶
+    /// bytes). At rest it is the side that the view moves to next. The view's offset is computed from the input.
+    #[serde(default)]
+    pub ahead_megabytes: f64,
+    /// Memory of the rendered content that lies behind the view, like `ahead_megabytes`.
+    #[serde(default)]
+    pub behind_megabytes: f64,
+    /// Memory of buffers that have been drawn to and that no content shows, like `ahead_megabytes`.
+    #[serde(default)]
+    pub spare_megabytes: f64,
+    /// From the configured window to the light of the first whole screen, on `CLOCK_MONOTONIC`: the client allocates its
+    /// buffers, renders, and waits for the presentation time of that commit. With a recording: to the first image that
+    /// shows it. `None` if the commit was never presented.
+    #[serde(default)]
+    pub first_screen_ms: Option<f64>,
+    /// Start of `first_screen_ms`.
+    #[serde(default)]
+    pub launched: Option<Instant>,
+    /// CPU time of the client for one render beyond the first screen: the median, with those before the motion. `None`
+    /// where each frame is rendered.
+    #[serde(default)]
+    pub extended_render_ms: Option<f64>,
+    /// The same as a multiple of the CPU time to render one screen.
+    #[serde(default)]
+    pub extended_render_screens: Option<f64>,
+    /// The same as a multiple of the refresh interval.
+    #[serde(default)]
+    pub extended_render_refreshes: Option<f64>,
+    /// The part of the frames in motion for which the compositor copied pixels; less than 1 only with planes.
+    #[serde(default)]
+    pub composed_part: Option<f64>,
     /// Intervals in which each refresh must show the document at a new position.
     pub moving: Vec<(Instant, Instant)>,
 }
@@ -92,6 +133,41 @@ impl ScrollRun {
             *late.entry(name.split([' ', '{', '(']).next().unwrap_or_default().to_owned()).or_insert(0) += 1;
         }
         self.late_because = late.into_iter().collect();
+    }
+
+    /// Computes the part of the frames in motion that were composed, from the frame log.
+    pub(super) fn note_composed(&mut self, records: &[FrameRecord]) {
+        let is_in = |at: Instant| self.moving.iter().any(|(from, to)| (*from..*to).contains(&at));
+        let shown = records.iter().filter(|record| record.presented.is_some_and(is_in));
+        let (all, composed) =
+            shown.fold((0u64, 0u64), |(all, composed), record| (all + 1, composed + u64::from(record.damage > 0)));
+        self.composed_part = (all > 0).then(|| composed as f64 / all as f64);
+    }
+
+    /// Computes the time to the light of the first screen.
+    pub(super) fn note_first_screen(&mut self, launched: Instant, light: Option<Instant>) {
+        self.launched = Some(launched);
+        self.first_screen_ms = light.map(|light| (light - launched).as_millis_f64());
+    }
+
+    /// Computes the cost of a render beyond the first screen. `screen`: CPU time of the first screen.
+    pub(super) fn note_render_costs(&mut self, screen: Span, costs: &[Span]) {
+        self.extended_render_ms = median_ms(costs.to_vec());
+        let screen = Some(screen.as_millis_f64()).filter(|screen| *screen > 0.0);
+        self.extended_render_screens = self.extended_render_ms.zip(screen).map(|(render, screen)| render / screen);
+    }
+
+    /// Computes the cost of such a render beside a refresh.
+    pub(super) fn note_refresh(&mut self, hertz: f64) {
+        self.extended_render_refreshes = self.extended_render_ms.map(|ms| ms * hertz / 1e3);
+    }
+
+    /// Computes the memory of pixels along the scroll axis that are `beside` wide.
+    pub(super) fn note_memory(&mut self, held: HeldPixels, beside: i64) {
+        let megabytes = |pixels: i64| (pixels * beside * PIXEL_BYTES) as f64 / 1e6;
+        self.ahead_megabytes = megabytes(held.ahead);
+        self.behind_megabytes = megabytes(held.behind);
+        self.spare_megabytes = megabytes(held.spare);
     }
 
     /// Computes the age of the newest finger report in each image. `tops` has time and document position of each image,
@@ -132,6 +208,8 @@ impl ScrollRun {
     }
 }
 
+/// Bytes of a pixel in the client's buffers.
+const PIXEL_BYTES: i64 = 4;
 /// Tolerance, because the compositor shows the document at whole pixels.
 const HALF_A_PIXEL: f64 = 0.5;
 
@@ -175,6 +253,29 @@ mod tests {
         let mut run = ScrollRun { moving: vec![(at(0), at(100))], ..ScrollRun::default() };
         run.note_error(&[(at(12), 12.0), (at(20), 16.0), (at(30), 0.0)], &reports);
         assert_eq!(run.position_error_px, Some(4.0));
+    }
+
+    #[test]
+    fn a_render_is_compared_with_a_screen_and_with_a_refresh() {
+        let mut run = ScrollRun::default();
+        let millis = Span::from_millis;
+        run.note_render_costs(millis(4), &[millis(2), millis(6), millis(10)]);
+        run.note_refresh(50.0);
+        let figures = (run.extended_render_ms, run.extended_render_screens, run.extended_render_refreshes);
+        assert_eq!(figures, (Some(6.0), Some(1.5), Some(0.3)));
+        run.note_render_costs(millis(4), &[]);
+        run.note_refresh(50.0);
+        assert_eq!((run.extended_render_ms, run.extended_render_refreshes), (None, None));
+    }
+
+    #[test]
+    fn only_frames_in_motion_with_damage_were_composed() {
+        let at = |millis: i64| Instant::ZERO + Span::from_millis(millis);
+        let record =
+            |millis: i64, damage: u64| FrameRecord { presented: Some(at(millis)), damage, ..FrameRecord::default() };
+        let mut run = ScrollRun { moving: vec![(at(100), at(200))], ..ScrollRun::default() };
+        run.note_composed(&[record(50, 9), record(110, 0), record(120, 7), record(130, 0), record(190, 0)]);
+        assert_eq!(run.composed_part, Some(0.25));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use wayland_client::protocol::wl_touch;
 use super::tiles::ScrollTiles;
 use upbeat_client::FramePacer;
 use upbeat_timing::scroll::{
-    DocumentRegion, NOTCH_DISTANCE, RenderedRegions, ScrollDistance, ScrollRequest, SupplySettings, USUAL_DECELERATION,
-    ViewLatch, ViewMachine, ViewTerms, WHEEL_TURN,
+    NOTCH_DISTANCE, RenderedRegions, ScrollDistance, ScrollRequest, SupplySettings, ViewLatch, ViewMachine, ViewTerms,
+    WHEEL_TURN,
 };
 use upbeat_timing::time::Instant;
 
@@ -20,78 +20,54 @@ pub(super) struct FullFrames {
     surface: WlSurface,
     pacer: FramePacer,
     machine: ViewMachine,
-    document: DocumentRegion,
-    size: (i64, i64),
+    terms: ViewTerms<'static>,
     shown: (f64, f64),
     is_wheel: bool,
     /// Last touch position along the scroll axis.
     finger: Option<f64>,
     is_dirty: bool,
-    predicts: bool,
-    /// Scrolls left and right.
-    across: bool,
     pub tiles: ScrollTiles,
     /// Number of drawn frames.
     pub frames: u64,
 }
 
 impl FullFrames {
-    /// `tiles` are as large as the window. The document begins at `first`; `across` scrolls left and right.
+    /// `tiles` are as large as the window. The first visible offset is `first`.
     pub fn new(
         surface: &WlSurface,
         pacer: FramePacer,
         tiles: ScrollTiles,
-        document: DocumentRegion,
-        size: (i64, i64),
-        (first, across): (i64, bool),
+        terms: ViewTerms<'static>,
+        first: (i64, i64),
     ) -> Self {
         let mut made = FullFrames {
             surface: surface.clone(),
             pacer,
             machine: ViewMachine::new(SupplySettings::default()),
-            document,
-            size,
+            terms,
             shown: (0.0, 0.0),
             is_wheel: false,
             finger: None,
             is_dirty: true,
-            predicts: true,
-            across,
-            tiles: tiles.across(across),
+            tiles,
             frames: 0,
         };
         let now = made.pacer.now();
-        let offset = if across { (first, 0) } else { (0, first) };
-        made.ask(now, ScrollRequest::To { offset, smoothly: false, serial: 1 });
+        made.ask(now, ScrollRequest::To { offset: first, smoothly: false, serial: 1 });
         made
     }
 
-    fn terms(&self) -> ViewTerms<'static> {
-        ViewTerms {
-            size: self.size,
-            document: self.document,
-            axes: (self.across, !self.across),
-            keeps: USUAL_DECELERATION,
-            band: 0.0,
-            snaps: (&[], &[]),
-            predicts: self.predicts,
-            stretches: false,
-        }
-    }
-
-    /// Sets whether the client predicts the fingers' position.
-    pub const fn predicting(mut self, predicts: bool) -> Self {
-        self.predicts = predicts;
-        self
+    /// Whether it scrolls left and right.
+    const fn is_across(&self) -> bool {
+        self.terms.axes.0
     }
 
     const fn way(&self, by: f64) -> ScrollDistance {
-        if self.across { ScrollDistance { x: by, y: 0.0 } } else { ScrollDistance { x: 0.0, y: by } }
+        if self.is_across() { ScrollDistance { x: by, y: 0.0 } } else { ScrollDistance { x: 0.0, y: by } }
     }
 
     fn ask(&mut self, at: Instant, movement: ScrollRequest) {
-        let terms = self.terms();
-        self.machine.handle_request(at, movement, &terms, self.shown);
+        self.machine.handle_request(at, movement, &self.terms, self.shown);
         self.is_dirty = true;
     }
 
@@ -113,9 +89,9 @@ impl FullFrames {
         use wl_touch::Event;
         let now = self.pacer.now();
         match event {
-            Event::Down { x, y, .. } => self.finger = Some(if self.across { *x } else { *y }),
+            Event::Down { x, y, .. } => self.finger = Some(if self.is_across() { *x } else { *y }),
             Event::Motion { x, y, .. } => {
-                let at = if self.across { *x } else { *y };
+                let at = if self.is_across() { *x } else { *y };
                 let before = self.finger.replace(at).unwrap_or(at);
                 self.ask(now, ScrollRequest::Drag(self.way(before - at)));
             }
@@ -137,14 +113,14 @@ impl FullFrames {
         let Some(target) = self.pacer.next_target() else { return };
         self.is_dirty = false;
         let latch = ViewLatch { now: self.pacer.now(), present: target.present, interval: target.interval, scale: 1.0 };
-        let terms = self.terms();
-        let step = self.machine.latch(latch, &terms, RenderedRegions::of([self.document]), self.shown);
+        let cover = RenderedRegions::of([self.terms.document]);
+        let step = self.machine.latch(latch, &self.terms, cover, self.shown);
         self.shown = step.at.offset;
         if !(step.moved || step.is_moving) {
             self.pacer.cancel_from(target.id);
             return;
         }
-        if let Some(buffer) = self.tiles.draw(if self.across { self.shown.0 } else { self.shown.1 } as i64) {
+        if let Some(buffer) = self.tiles.draw(if self.is_across() { self.shown.0 } else { self.shown.1 } as i64) {
             self.frames += 1;
             self.surface.attach(Some(&buffer), 0, 0);
             self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);

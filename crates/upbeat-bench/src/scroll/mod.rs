@@ -19,6 +19,8 @@
 //! | `scroller` | the view and its tiles |
 //! | `dispatch` | the client's Wayland events |
 //! | `full_frames` | the client that renders each frame |
+//! | `view_path` | the view's offset at each time, from the input (pure) |
+//! | `held_content` | memory of content ahead of the view, behind it, and in spare buffers (pure) |
 //! | `figures` | the figures of a run |
 //! | `recorded_rows` | blank rows in a recording |
 //! | `driver` | the runs |
@@ -29,11 +31,13 @@ mod dispatch;
 mod driver;
 mod figures;
 mod full_frames;
+mod held_content;
 mod options;
 mod page;
 mod recorded_rows;
 mod scroller;
 mod tiles;
+mod view_path;
 
 pub use course::{CourseError, ScrollInput};
 pub use driver::{ScrollBenchOptions, ScrollReport, table};

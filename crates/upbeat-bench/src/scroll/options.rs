@@ -9,6 +9,7 @@ use wayland_client::protocol::{wl_pointer, wl_touch};
 use super::course::ScrollInput;
 use upbeat_client::ScrollError;
 use upbeat_lab::strokes::StrokeError;
+use upbeat_timing::time::Instant;
 
 /// How the document is moved
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
@@ -108,4 +109,8 @@ pub(super) struct ScrollClient {
     pub released: Vec<usize>,
     pub pointer: Vec<wl_pointer::Event>,
     pub touch: Vec<wl_touch::Event>,
+    /// Presentation time of the first screen, once reported.
+    pub first_light: Option<Instant>,
+    /// The first screen was presented, or was replaced before that.
+    pub is_first_over: bool,
 }

@@ -17,7 +17,8 @@ use super::course_player::{CoursePlayer, ScrollInjector};
 use super::figures::ScrollRun;
 use super::options::{PageError, PageOptions, ScrollClient, ScrollMode};
 use super::recorded_rows::BACKGROUND;
-use super::scroller::ScrollerContent;
+use super::scroller::{PageWindow, ScrollerContent, first_offset, view_terms};
+use super::view_path::ViewPath;
 use crate::process::{ProcessUsage, peer_pid};
 use upbeat_client::memory::SharedMemory;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
@@ -45,21 +46,42 @@ pub fn run(options: &PageOptions) -> Result<ScrollRun, PageError> {
         queue.blocking_dispatch(&mut page)?;
     }
     background(&globals, &handle, &shm, &surface, page.size)?;
-    let mut shows = ScrollerContent::new(options, &connection, &globals, (&surface, &shm), page.size, &handle)?;
-    let limit = MonotonicClock.now() + FIRST_LIGHT;
-    while !shows.has_content() {
+    let finger = CoursePlayer::spawn().ok_or(PageError::NoFinger)?;
+    let window = PageWindow {
+        connection: &connection,
+        globals: &globals,
+        surface: &surface,
+        shm: &shm,
+        size: page.size,
+        handle: &handle,
+    };
+    let launched = MonotonicClock.now();
+    let mut shows = ScrollerContent::new(options, &window)?;
+    if options.mode == ScrollMode::View {
+        // Renders ahead have time, so the compositor goes first where there is only one CPU. The first screen has not.
+        connection.flush()?;
+        let _ = rustix::process::setpriority_process(None, NICENESS);
+    }
+    let limit = launched + FIRST_LIGHT;
+    loop {
+        shows.update(&mut page);
+        if shows.has_content() {
+            queue.flush()?;
+            break;
+        }
         if MonotonicClock.now() > limit || page.closed {
             return Err(PageError::NeverShown);
         }
-        shows.update(&mut page);
         crate::wait::wait::<_, PageError>(&mut queue, &mut page, Some(limit))?;
     }
-    play(options, &connection, &mut queue, &mut page, &mut shows)
+    let mut run = play(options, (&connection, finger), &mut queue, &mut page, &mut shows)?;
+    run.note_first_screen(launched, page.first_light);
+    Ok(run)
 }
 
 fn play(
     options: &PageOptions,
-    connection: &Connection,
+    (connection, finger): (&Connection, CoursePlayer),
     queue: &mut EventQueue<ScrollClient>,
     page: &mut ScrollClient,
     shows: &mut ScrollerContent,
@@ -77,11 +99,7 @@ fn play(
     let compositor = peer_pid(connection.backend().poll_fd()).ok();
     let usage = || ProcessUsage::of(compositor?).ok();
     let (before, cpu_before, counts_before) = (usage(), own_cpu(), shows.counts());
-    let finger = CoursePlayer::start(hand, course.clone()).ok_or(PageError::NoFinger)?;
-    if options.mode == ScrollMode::View {
-        // Renders ahead have time, so the compositor goes first where there is only one CPU.
-        let _ = rustix::process::setpriority_process(None, NICENESS);
-    }
+    finger.start(hand, course.clone()).ok_or(PageError::NoFinger)?;
     let wake_ups = run_until(queue, page, shows, MonotonicClock.now() + length)?;
     let (after, cpu, counts) = (usage(), own_cpu() - cpu_before, shows.counts());
     while !finger.is_done() {
@@ -113,6 +131,13 @@ fn play(
         ..ScrollRun::default()
     };
     run.formula_fps = if options.mode == ScrollMode::Frames { None } else { run.formula(view) };
+    if let Some((screen, costs)) = shows.render_costs() {
+        run.note_render_costs(screen, costs);
+    }
+    let window = (i64::from(page.size.0), i64::from(page.size.1));
+    let path = ViewPath::of(&course, &view_terms(window, options.across), first_offset(options.across));
+    let (length, beside) = if options.across { window } else { (window.1, window.0) };
+    run.note_memory(shows.held_pixels(&path, began, length), beside);
     Ok(run)
 }
 
@@ -133,7 +158,7 @@ fn run_until(
 }
 
 /// CPU time of this thread, without the playing thread.
-fn own_cpu() -> Span {
+pub(super) fn own_cpu() -> Span {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Span::from_nanos(time.tv_sec * NANOS_PER_SECOND + time.tv_nsec)
 }

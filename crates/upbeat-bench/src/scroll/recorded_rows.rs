@@ -19,6 +19,8 @@ const COLOUR: u32 = 0x00ff_ffff;
 pub(super) struct RecordedRows {
     pub pictures: u64,
     pub blank: u64,
+    /// First light of the first image without a blank row, also before the interval.
+    pub first_whole: Option<Instant>,
     /// First light of each image, and the document's row at its top (or column at its left).
     pub tops: Vec<(Instant, i64)>,
 }
@@ -32,6 +34,9 @@ pub(super) fn read(recording: &Path, from: Instant, to: Instant, across: bool) -
     let mut reader = StreamReader::new(BufReader::new(file))?;
     let mut seen = RecordedRows::default();
     while let Some(image) = reader.next_image()? {
+        if seen.first_whole.is_none() && blank_rows(&image.pixels, across) == 0 {
+            seen.first_whole = Some(image.shown.first.time);
+        }
         if (from..to).contains(&image.shown.first.time) {
             seen.pictures += 1;
             seen.blank += blank_rows(&image.pixels, across);

@@ -1,11 +1,11 @@
 //! The scroll client's tiles: buffers of one size, drawn at a given CPU cost.
 
-use std::collections::VecDeque;
 use std::os::fd::AsFd as _;
 
+use wayland_client::QueueHandle;
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm, wl_shm_pool::WlShmPool};
-use wayland_client::{Dispatch, QueueHandle};
 
+use super::options::ScrollClient;
 use crate::client::burn_rest;
 use upbeat_client::memory::SharedMemory;
 use upbeat_timing::time::Span;
@@ -15,8 +15,12 @@ use upbeat_timing::time::Span;
 pub(super) struct ScrollTiles {
     memory: SharedMemory,
     size: (usize, usize),
-    buffers: Vec<WlBuffer>,
-    free: VecDeque<usize>,
+    pool: WlShmPool,
+    handle: QueueHandle<ScrollClient>,
+    /// A buffer is created when it is first drawn to, so that a window with many opens as soon as one with few.
+    buffers: Vec<Option<WlBuffer>>,
+    /// Free buffers. The last released is used first, so that few buffers are ever drawn to and have memory.
+    free: Vec<usize>,
     /// Least CPU time to draw a tile.
     cost: Span,
     /// Tiles lie beside each other instead of below.
@@ -24,28 +28,29 @@ pub(super) struct ScrollTiles {
 }
 
 impl ScrollTiles {
-    /// Allocates `count` tiles of `size` pixels.
-    pub fn new<State>(
+    /// Allocates memory for `count` tiles of `size` pixels.
+    pub fn new(
         shm: &WlShm,
         size: (usize, usize),
         count: usize,
         cost: Span,
-        handle: &QueueHandle<State>,
-    ) -> std::io::Result<Self>
-    where
-        State: Dispatch<WlShmPool, ()> + Dispatch<WlBuffer, usize> + 'static,
-    {
-        let bytes = size.0 * size.1 * size_of::<u32>();
+        handle: &QueueHandle<ScrollClient>,
+    ) -> std::io::Result<Self> {
         let memory = SharedMemory::new("upbeat-scroller", size.0 * size.1 * count)?;
         let pool = shm.create_pool(memory.file().as_fd(), memory.bytes() as i32, handle, ());
-        let (width, height, stride) = (size.0 as i32, size.1 as i32, (size.0 * size_of::<u32>()) as i32);
-        let make = |index: usize| {
-            let offset = (index * bytes) as i32;
+        let (free, buffers) = ((0..count).rev().collect(), vec![None; count]);
+        Ok(ScrollTiles { memory, size, pool, handle: handle.clone(), buffers, free, cost, across: false })
+    }
+
+    /// The buffer of a tile.
+    fn buffer(&mut self, index: usize) -> Option<WlBuffer> {
+        let (width, height, stride) = (self.size.0 as i32, self.size.1 as i32, (self.size.0 * size_of::<u32>()) as i32);
+        let (pool, handle) = (&self.pool, &self.handle);
+        let create = || {
+            let offset = index as i32 * stride * height;
             pool.create_buffer(offset, width, height, stride, wl_shm::Format::Xrgb8888, handle, index)
         };
-        let buffers = (0..count).map(make).collect();
-        pool.destroy();
-        Ok(ScrollTiles { memory, size, buffers, free: (0..count).collect(), cost, across: false })
+        Some(self.buffers.get_mut(index)?.get_or_insert_with(create).clone())
     }
 
     /// Sets the scroll axis: across, columns have colours, not rows.
@@ -56,7 +61,7 @@ impl ScrollTiles {
 
     /// Handles `wl_buffer.release` of a tile.
     pub fn handle_release(&mut self, index: usize) {
-        self.free.push_back(index);
+        self.free.push(index);
     }
 
     /// Whether `count` tiles are free.
@@ -66,7 +71,7 @@ impl ScrollTiles {
 
     /// Draws the document's rows (or columns) from `first` on into a free tile.
     pub fn draw(&mut self, first: i64) -> Option<WlBuffer> {
-        let index = self.free.pop_front()?;
+        let index = self.free.pop()?;
         let (width, height) = self.size;
         let pixels = self.memory.pixels_mut().chunks_mut(width * height).nth(index)?;
         burn_rest(self.cost, || {
@@ -77,7 +82,12 @@ impl ScrollTiles {
                 }
             }
         });
-        self.buffers.get(index).cloned()
+        self.buffer(index)
+    }
+
+    /// Number of buffers that have been drawn to.
+    pub fn drawn(&self) -> usize {
+        self.buffers.iter().flatten().count()
     }
 
     /// Memory of all tiles, in megabytes.
