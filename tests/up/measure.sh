@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # `./up measure`: measurements that take long, or depend on the host. Sourced by ../../up.
 
-readonly all_measures="counted host peers programs soak fuzz"
+readonly all_measures="counted scroll host peers programs soak fuzz"
 # Seconds for each measurement, unless UPBEAT_MEASURE_SECONDS is set.
 readonly measure_seconds=${UPBEAT_MEASURE_SECONDS:-600}
 # Well-formed requests of random clients.
@@ -11,6 +11,9 @@ readonly measure_cases=5000
 
 # All checks in the guest: fails if a bound is exceeded.
 measure_counted() { tests/vm/test; }
+
+# Every way to scroll a document by every input, in the guest; without a verdict. One JSON file for each table.
+measure_scroll() { tests/vm/scroll --out "$logs/scroll"; }
 
 # Figures of this host beside its own noise; without a verdict.
 measure_host() {
