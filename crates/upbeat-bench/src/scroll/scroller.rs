@@ -15,7 +15,7 @@ use upbeat_client::{
     ContentId, ContentPicture, DocumentExtent, DocumentRegion, FramePacer, RenderDemand, ScrollEvent, ScrollOptions,
     ScrollView, TileRing,
 };
-use upbeat_timing::scroll::{RenderSupply, SteadyCourse, SupplySettings, USUAL_DECELERATION, ViewTerms};
+use upbeat_timing::scroll::{USUAL_DECELERATION, ViewTerms};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Rows (or columns) of the document: each has a colour of its own.
@@ -35,13 +35,12 @@ pub(super) struct TiledScroller {
     view: ScrollView,
     contents: Vec<ContentId>,
     ring: TileRing,
+    slots: usize,
     tiles: ScrollTiles,
     /// Scrolls left and right.
     across: bool,
     /// The newest demand that is not yet rendered, and its arrival.
     due: Option<(RenderDemand, Instant)>,
-    /// The content around the first screen. It is rendered after that is lit, and before the view moves.
-    around_first: Option<DocumentRegion>,
     counts: ScrollCounts,
     /// CPU time to draw the first screen.
     screen_cost: Span,
@@ -76,6 +75,7 @@ impl TiledScroller {
             && self.tiles.has(self.ring.clone().fill(wanted.region).len())
         {
             self.due = None;
+            self.make_contents();
             let cost = self.render(wanted.region);
             self.costs.push(cost);
             self.counts.took.push(MonotonicClock.now() - since);
@@ -92,12 +92,18 @@ impl TiledScroller {
 }
 
 impl TiledScroller {
-    /// The content of a slot. It is created when it is first used, so that the window opens as soon as one with few.
+    /// The content of a slot. Until the first screen is rendered, it is created when it is first used, so that the window
+    /// opens as soon as one with few.
     fn content(&mut self, slot: usize) -> Option<ContentId> {
         while self.contents.len() <= slot {
             self.contents.push(self.view.add_content().ok()?);
         }
         self.contents.get(slot).copied()
+    }
+
+    /// Creates the contents of all slots, before the view moves.
+    fn make_contents(&mut self) {
+        let _ = self.content(self.slots.saturating_sub(1));
     }
 
     /// Renders the missing tiles of a region and commits them. Returns its CPU time.
@@ -127,10 +133,6 @@ impl ScrollerContent {
         match self {
             ScrollerContent::Scroller(scroller) => {
                 released.into_iter().for_each(|index| scroller.tiles.handle_release(index));
-                if let Some(region) = scroller.around_first.take_if(|_| page.is_first_over) {
-                    let cost = scroller.render(region);
-                    scroller.costs.push(cost);
-                }
                 pointer.iter().for_each(|event| _ = scroller.view.pointer_event(event));
                 touch.iter().for_each(|event| _ = scroller.view.touch_event(event));
                 scroller.update();
@@ -146,7 +148,8 @@ impl ScrollerContent {
 
     pub fn has_content(&self) -> bool {
         match self {
-            ScrollerContent::Scroller(scroller) => scroller.counts.rests > 0 && scroller.around_first.is_none(),
+            // The first screen, and the content around it, which is wanted next.
+            ScrollerContent::Scroller(scroller) => scroller.counts.rests > 0 && scroller.counts.renders > 1,
             ScrollerContent::Frames(frames) => frames.frames > 0,
         }
     }
@@ -249,8 +252,7 @@ impl PageWindow<'_> {
 }
 
 impl ScrollerContent {
-    /// The content of a window. A view renders its first screen at once, the content around it after that is lit, and
-    /// more when it is asked for.
+    /// The content of a window. A view renders its first screen at once, and more when it is asked for.
     /// The light of the first screen is reported to [`ScrollClient::first_light`].
     pub fn new(options: &PageOptions, window: &PageWindow<'_>) -> Result<Self, PageError> {
         let presentation: WpPresentation = window.globals.bind(window.handle, 1..=2, ())?;
@@ -320,18 +322,15 @@ fn scroller(options: &PageOptions, window: &PageWindow<'_>) -> Result<TiledScrol
     let pixels = (tile.0 as usize, tile.1 as usize);
     // Twice as many tiles as slots: a replaced tile is released only after the new picture in its slot was shown.
     let part = cost(options, 1.0 / TILES as f64);
-    let (screen, at_rest) = (first_screen((width, height), across), SteadyCourse::default());
-    let supply = SupplySettings::with_budget(BUDGET).ahead_by(options.n - 1.0);
-    let around = RenderSupply::new(document((width, height), across), supply).region_for(screen, &at_rest, Span::ZERO);
     let tiles = ScrollTiles::new(window.shm, pixels, slots * 2, part, window.handle)?.across(across);
     Ok(TiledScroller {
         view,
         contents: Vec::new(),
         ring: TileRing::new(tile, slots),
+        slots,
         tiles,
         across,
         due: None,
-        around_first: Some(around),
         counts: ScrollCounts::default(),
         screen_cost: Span::ZERO,
         costs: Vec::new(),
