@@ -82,6 +82,14 @@ impl Default for PlaneRefusals {
 }
 
 impl PlaneChoice {
+    /// Why all layers are on no plane, if it is the same for all.
+    pub const fn refusal_of_all(&self) -> Option<PlaneRefusal> {
+        match &self.refusals {
+            PlaneRefusals::All(refusal) => Some(*refusal),
+            PlaneRefusals::Each { .. } => None,
+        }
+    }
+
     /// Why layer `index` of the `scene` is on no plane.
     pub fn refusal(&self, scene: &Scene, index: usize) -> PlaneRefusal {
         let (offer, layers, over) = match &self.refusals {

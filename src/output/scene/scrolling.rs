@@ -175,7 +175,12 @@ pub(in crate::output) fn report_modes(
     let are_others = uses_planes && !(now.len() == before.len() && now.iter().zip(before).all(is_same));
     let views = surfaces.iter().filter(|entry| are_others && entry.scroll().is_some());
     let all: Vec<WlSurface> = views.map(|entry| entry.surface().clone()).collect();
+    let uniform = choice.and_then(PlaneChoice::refusal_of_all).map(reason_of);
     for surface in if are_others { &all } else { &output.latched_views } {
+        let known = surfaces.get(surface).and_then(|entry| entry.scroll()).and_then(|view| view.path());
+        if uniform.is_some_and(|reason| known == Some((ViewScrollMode::Composited, reason))) {
+            continue;
+        }
         let contents = scroll::document_contents(surface);
         let mut seen =
             scene.layers.iter().enumerate().filter(|(_, layer)| contents.contains(&layer.surface)).peekable();
@@ -190,7 +195,7 @@ pub(in crate::output) fn report_modes(
             }
         };
         let view = surfaces.get_mut(surface).and_then(|entry| entry.scroll_mut());
-        if let Some(view) = view.filter(|view| choice.is_some() || !view.has_path()) {
+        if let Some(view) = view.filter(|_| choice.is_some() || known.is_none()) {
             view.note_path(mode, reason);
         }
     }

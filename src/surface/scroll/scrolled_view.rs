@@ -259,9 +259,9 @@ impl ScrolledView {
         }
     }
 
-    /// Whether its client was told how its contents are shown.
-    pub const fn has_path(&self) -> bool {
-        self.path.is_some()
+    /// How the last frame with its contents showed them, as far as its client was told.
+    pub const fn path(&self) -> Option<(ViewScrollMode, ScrollModeReason)> {
+        self.path
     }
 
     fn send_mode(&mut self, cover: &RenderedRegions) {

@@ -55,8 +55,13 @@ impl_dispatch!(ScrollClient: WlBuffer, usize, |page, _, event, index, _| {
 });
 
 impl_dispatch!(ScrollClient: WpPresentationFeedback, (), |page, _, event, _, _| {
-    if let wp_presentation_feedback::Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, .. } = event {
-        page.first_light = Some(instant(tv_sec_hi, tv_sec_lo, tv_nsec));
+    match event {
+        wp_presentation_feedback::Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, .. } => {
+            page.first_light = Some(instant(tv_sec_hi, tv_sec_lo, tv_nsec));
+            page.is_first_over = true;
+        }
+        wp_presentation_feedback::Event::Discarded => page.is_first_over = true,
+        _ => {}
     }
 });
 

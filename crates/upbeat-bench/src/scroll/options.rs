@@ -111,4 +111,6 @@ pub(super) struct ScrollClient {
     pub touch: Vec<wl_touch::Event>,
     /// Presentation time of the first screen, once reported.
     pub first_light: Option<Instant>,
+    /// The first screen was presented, or was replaced before that.
+    pub is_first_over: bool,
 }

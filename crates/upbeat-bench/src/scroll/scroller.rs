@@ -67,11 +67,13 @@ pub(super) enum ScrollerContent {
 }
 
 impl TiledScroller {
-    fn update(&mut self) {
+    /// `is_first_over`: the first screen was presented. Until then, content around it would only delay it.
+    fn update(&mut self, is_first_over: bool) {
         if let Some(wanted) = self.view.next_wanted() {
             self.due = Some((wanted, MonotonicClock.now()));
         }
         if let Some((wanted, since)) = self.due
+            && is_first_over
             && self.tiles.has(self.ring.clone().fill(wanted.region).len())
         {
             self.due = None;
@@ -135,7 +137,7 @@ impl ScrollerContent {
                 released.into_iter().for_each(|index| scroller.tiles.handle_release(index));
                 pointer.iter().for_each(|event| _ = scroller.view.pointer_event(event));
                 touch.iter().for_each(|event| _ = scroller.view.touch_event(event));
-                scroller.update();
+                scroller.update(page.is_first_over);
             }
             ScrollerContent::Frames(frames) => {
                 released.into_iter().for_each(|index| frames.tiles.handle_release(index));
@@ -252,7 +254,8 @@ impl PageWindow<'_> {
 }
 
 impl ScrollerContent {
-    /// The content of a window. A view renders its first screen at once, and more when it is asked for.
+    /// The content of a window. A view renders its first screen at once, and more when it is asked for and the first screen
+    /// was presented.
     /// The light of the first screen is reported to [`ScrollClient::first_light`].
     pub fn new(options: &PageOptions, window: &PageWindow<'_>) -> Result<Self, PageError> {
         let presentation: WpPresentation = window.globals.bind(window.handle, 1..=2, ())?;
