@@ -19,6 +19,7 @@
 //! | `scroller` | the view and its tiles |
 //! | `dispatch` | the client's Wayland events |
 //! | `full_frames` | the client that renders each frame |
+//! | `thread_cpu` | CPU time of the client's thread |
 //! | `view_path` | the view's offset at each time, from the input (pure) |
 //! | `held_content` | memory of content ahead of the view, behind it, and in spare buffers (pure) |
 //! | `figures` | the figures of a run |
@@ -36,6 +37,7 @@ mod options;
 mod page;
 mod recorded_rows;
 mod scroller;
+mod thread_cpu;
 mod tiles;
 mod view_path;
 

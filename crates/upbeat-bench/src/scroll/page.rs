@@ -3,7 +3,6 @@
 use std::io;
 use std::os::fd::AsFd as _;
 
-use rustix::time::{ClockId, clock_gettime};
 use wayland_client::globals::{BindError, GlobalList, registry_queue_init};
 use wayland_client::protocol::{
     wl_compositor::WlCompositor, wl_seat::WlSeat, wl_shm, wl_shm::WlShm, wl_surface::WlSurface,
@@ -18,10 +17,11 @@ use super::figures::ScrollRun;
 use super::options::{PageError, PageOptions, ScrollClient, ScrollMode};
 use super::recorded_rows::BACKGROUND;
 use super::scroller::{PageWindow, ScrollerContent, first_offset, view_terms};
+use super::thread_cpu::own_cpu;
 use super::view_path::ViewPath;
 use crate::process::{ProcessUsage, peer_pid};
 use upbeat_client::memory::SharedMemory;
-use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Longest wait for the first frames.
 const FIRST_LIGHT: Span = Span::from_seconds(10);
@@ -155,12 +155,6 @@ fn run_until(
         wake_ups += u32::from(MonotonicClock.now() < until);
     }
     Ok(wake_ups)
-}
-
-/// CPU time of this thread, without the playing thread.
-pub(super) fn own_cpu() -> Span {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Span::from_nanos(time.tv_sec * NANOS_PER_SECOND + time.tv_nsec)
 }
 
 /// Opens a fullscreen window.

@@ -8,7 +8,7 @@ use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresent
 use super::full_frames::FullFrames;
 use super::held_content::{self, HeldContent, HeldPixels};
 use super::options::{PageError, PageOptions, ScrollClient, ScrollMode};
-use super::page::own_cpu;
+use super::thread_cpu::own_cpu;
 use super::tiles::ScrollTiles;
 use super::view_path::ViewPath;
 use upbeat_client::{
