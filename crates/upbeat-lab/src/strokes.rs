@@ -129,18 +129,23 @@ fn sample(line: &str) -> Result<(PositionSample, &str), (usize, String)> {
 /// Converts device units to pixels, and returns the factor. Mouse counts are pixels already; other devices are scaled
 /// by the size of the recording.
 fn scale(strokes: &mut [Vec<PositionSample>]) -> f64 {
-    let samples = || strokes.iter().flatten();
-    let extent = |value: fn(&PositionSample) -> f64| {
-        let (low, high) = samples().map(value).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
-        (high - low).max(0.0)
-    };
-    let larger = extent(|sample| sample.x).max(extent(|sample| sample.y));
+    let larger = larger_side(strokes);
     let factor = if larger > 2.0 * SCREEN_PIXELS { SCREEN_PIXELS / larger } else { 1.0 };
     for sample in strokes.iter_mut().flatten() {
         sample.x *= factor;
         sample.y *= factor;
     }
     factor
+}
+
+/// The larger of the width and the height that the samples cover.
+fn larger_side(strokes: &[Vec<PositionSample>]) -> f64 {
+    let samples = || strokes.iter().flatten();
+    let extent = |value: fn(&PositionSample) -> f64| {
+        let (low, high) = samples().map(value).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        (high - low).max(0.0)
+    };
+    extent(|sample| sample.x).max(extent(|sample| sample.y))
 }
 
 /// Names of the compared predictors.
@@ -210,6 +215,11 @@ fn evaluate_with(recording: &StrokeRecording, predictor: &mut impl Predictor) ->
     errors.map(|mut errors| Summary::of(&mut errors))
 }
 
+/// Predictions are judged on recordings whose larger side has this many pixels.
+const JUDGED_PIXELS: f64 = 1_280.0;
+/// A device that is further than this from its report when the frame is seen has moved, in pixels.
+const MOVED: f64 = 1.0;
+
 /// Errors in pixels of the positions that clients get for a device.
 #[derive(Clone, Copy, Debug)]
 pub struct PredictionErrors {
@@ -217,15 +227,22 @@ pub struct PredictionErrors {
     pub held: Summary,
     /// Error of the prediction; of the last report where there is none.
     pub predicted: Summary,
+    /// The same two of the reports after which the device moved.
+    pub held_moving: Summary,
+    pub predicted_moving: Summary,
     /// How far predictions lie beyond the device; 0 where they fall short.
     pub overshoot: Summary,
+    /// Reports after which the device moved, and those of them with a prediction.
+    pub moving: usize,
+    pub told: usize,
 }
 
 /// Evaluates the compositor's prediction for the moment `horizon` after each report of a recording.
 pub fn prediction_errors(recording: &StrokeRecording, horizon: Span) -> PredictionErrors {
     let (mut held, mut predicted, mut overshoot) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut held_moving, mut predicted_moving, mut told) = (Vec::new(), Vec::new(), 0);
     let mut device = DeviceHistory::default();
-    for stroke in recording.strokes.iter().filter(|stroke| stroke.len() >= 5) {
+    for stroke in judged_strokes(recording) {
         device.begin();
         for (index, sample) in stroke.iter().enumerate() {
             device.observe(*sample);
@@ -236,8 +253,14 @@ pub fn prediction_errors(recording: &StrokeRecording, horizon: Span) -> Predicti
             let (off, ahead) = ((x - truth.0, y - truth.1), (x - sample.x, y - sample.y));
             let length = ahead.0.hypot(ahead.1);
             let beyond = (off.0 * ahead.0 + off.1 * ahead.1) / length.max(f64::MIN_POSITIVE);
-            held.push((sample.x - truth.0).hypot(sample.y - truth.1) as f32);
-            predicted.push(off.0.hypot(off.1) as f32);
+            let (without, with) = ((sample.x - truth.0).hypot(sample.y - truth.1), off.0.hypot(off.1));
+            held.push(without as f32);
+            predicted.push(with as f32);
+            if without >= MOVED {
+                held_moving.push(without as f32);
+                predicted_moving.push(with as f32);
+                told += usize::from(said.is_some());
+            }
             // An error backwards from the last report comes from a turn of the hand, so it is no overshoot.
             overshoot.push(beyond.clamp(0.0, length) as f32);
         }
@@ -245,8 +268,31 @@ pub fn prediction_errors(recording: &StrokeRecording, horizon: Span) -> Predicti
     PredictionErrors {
         held: Summary::of(&mut held),
         predicted: Summary::of(&mut predicted),
+        moving: held_moving.len(),
+        told,
+        held_moving: Summary::of(&mut held_moving),
+        predicted_moving: Summary::of(&mut predicted_moving),
         overshoot: Summary::of(&mut overshoot),
     }
+}
+
+/// The strokes on which predictions are judged, scaled to [`JUDGED_PIXELS`].
+fn judged_strokes(recording: &StrokeRecording) -> Vec<Vec<PositionSample>> {
+    let mut strokes = recording.strokes.clone();
+    strokes.retain(|stroke| stroke.len() >= 5);
+    for stroke in &mut strokes {
+        // Many devices repeat the last position when the finger is lifted: the finger had moved on, nobody knows where.
+        if let [.., before, last] = stroke[..]
+            && (before.x, before.y) == (last.x, last.y)
+        {
+            stroke.pop();
+        }
+    }
+    let factor = JUDGED_PIXELS / larger_side(&strokes).max(1.0);
+    for sample in strokes.iter_mut().flatten() {
+        (sample.x, sample.y) = (sample.x * factor, sample.y * factor);
+    }
+    strokes
 }
 
 /// The position at `at`, interpolated between two samples; `None` beyond the end of the stroke.

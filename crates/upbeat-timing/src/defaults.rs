@@ -124,16 +124,22 @@ pub const PREDICTION: PredictionLimits =
 /// motion are worse than none.
 pub const SCROLL_PREDICTION: PredictionLimits =
     PredictionLimits { horizon: Span::from_millis(33), error: 4.0, samples: 6, worth: 1.0 };
-/// Limits for the predictions of pointers, fingers and pens that clients receive. They must beat "no prediction" by
-/// more, so that a device that jumps is distrusted at once. On all 17 recordings the 95th percentile of the error is
-/// then at most 1 px above the error without prediction, 8 to 32 ms ahead; on average it is 0.58 of that error 16 ms
-/// ahead.
-pub const DEVICE_PREDICTION: PredictionLimits =
+/// Limits for windows that are moved by a pointer: they must beat "no prediction" by more, so that a device that jumps
+/// is distrusted at once.
+pub const DRAG_PREDICTION: PredictionLimits =
     PredictionLimits { horizon: Span::from_millis(33), error: 4.0, samples: 6, worth: 0.6 };
-/// The furthest that such a prediction goes beyond the last report, in pixels: content that overshoots has to come
-/// back, and a finger hides no more. The limit costs little: without it the share above is 0.53, and one in a hundred
-/// predictions overshoots by up to 20 px on three recordings.
-pub const DEVICE_REACH: f64 = 12.0;
+/// The furthest ahead of its last report that a pointer, a finger or a pen is predicted: two refreshes at 60 Hz.
+pub const DEVICE_HORIZON: Span = Span::from_millis(33);
+/// Predicted pixels that are shown whole. Further ones are shown in part ([`DEVICE_SHARE_BEYOND`]): content that
+/// overshoots has to come back, and a finger hides this much.
+pub const DEVICE_KNEE: f64 = 12.0;
+/// The share of a distance beyond [`DEVICE_KNEE`] that is shown. Of 0.5 to 1.0 the largest share at which one in a
+/// hundred predictions of the recorded mice, pens and touch screens overshoots by at most 12 px, 16 ms ahead.
+pub const DEVICE_SHARE_BEYOND: f64 = 0.6;
+/// An overshoot of more pixels than this lowers the reach of a device.
+pub const DEVICE_OVERSHOOT: f64 = 16.0;
+/// A device of which less than this share of the predicted distances came true is not predicted.
+pub const DEVICE_LEAST_SHARE: f64 = 0.4;
 /// Predictions whose recent error is below this (root mean square, pixels) are used without a comparison with "no
 /// prediction": near a resting hand both are right, and the difference is noise.
 pub const PREDICTION_UNDOUBTED: f64 = 2.0;

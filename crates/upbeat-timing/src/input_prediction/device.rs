@@ -1,10 +1,10 @@
 //! Predicts the position of one device at the rate of its sensor: a pointer, a finger, a pen.
 //!
-//! The predictions are for clients that draw under the device. There are none while it rests, and they go no further
-//! beyond the last report than a finger hides.
+//! The predictions are for content that is drawn under the device. There are none while it rests, and of a fast device
+//! they fall short rather than go too far: content that overshoots is seen to come back.
 
-use super::{ErrorTracked, Linear, PositionSample, PredictedPosition};
-use crate::defaults::{DEVICE_PREDICTION, DEVICE_REACH};
+use super::{MedianVelocity, PositionSample, PredictedPosition, PredictionTrust, Predictor};
+use crate::defaults::DEVICE_HORIZON;
 use crate::time::{Instant, Span};
 
 /// Devices report only motion. A device that has been silent for this many of its intervals rests. The limits below
@@ -15,11 +15,11 @@ const LONGEST_SILENCE: Span = Span::from_millis(40);
 /// The weight of a new interval in the average (1/8).
 const INTERVAL_WEIGHT: i64 = 8;
 
-/// The last reports of a device, and the recent errors of its predictions.
+/// The last reports of a device, and how far its predictions were trusted by its later reports.
 #[derive(Clone, Debug)]
 pub struct DeviceHistory {
-    tracked: ErrorTracked<Linear>,
-    last: Option<PositionSample>,
+    course: MedianVelocity,
+    trust: PredictionTrust,
     /// The average interval between two reports while it moves.
     interval: Span,
 }
@@ -27,8 +27,8 @@ pub struct DeviceHistory {
 impl Default for DeviceHistory {
     fn default() -> Self {
         DeviceHistory {
-            tracked: ErrorTracked::new(Linear::new(), DEVICE_PREDICTION),
-            last: None,
+            course: MedianVelocity::new(),
+            trust: PredictionTrust::default(),
             interval: LONGEST_SILENCE / SILENT_INTERVALS,
         }
     }
@@ -36,47 +36,49 @@ impl Default for DeviceHistory {
 
 impl DeviceHistory {
     /// The furthest beyond the last report that a prediction reaches.
-    pub const HORIZON: Span = DEVICE_PREDICTION.horizon;
+    pub const HORIZON: Span = DEVICE_HORIZON;
 
     /// Adds a report of the device.
     pub fn observe(&mut self, sample: PositionSample) {
-        if let Some(elapsed) = self.last.map(|last| sample.at - last.at).filter(|elapsed| *elapsed < LONGEST_SILENCE) {
+        let last = self.course.last();
+        if let Some(elapsed) = last.map(|last| sample.at - last.at).filter(|elapsed| *elapsed < LONGEST_SILENCE) {
             self.interval += (elapsed.max(Span::ZERO) - self.interval) / INTERVAL_WEIGHT;
         }
-        self.tracked.observe(sample);
-        self.last = Some(sample);
+        self.trust.compare(last, sample);
+        self.course.observe(sample);
+        if let Some(course) = self.course.course() {
+            self.trust.probe(&course);
+        }
     }
 
     /// The last report, if any.
-    pub const fn last(&self) -> Option<PositionSample> {
-        self.last
+    pub fn last(&self) -> Option<PositionSample> {
+        self.course.last()
     }
 
     /// The position at `at`, as known at `now`, at most `horizon` after the last report. `None` while the device
     /// rests, with too few reports, and where predictions have lately been hardly better than the last report.
     pub fn predict(&self, at: Instant, now: Instant, horizon: Span) -> Option<PredictedPosition> {
-        let last = self.last?;
+        let last = self.last()?;
         let silence = (self.interval * SILENT_INTERVALS).max(SHORTEST_SILENCE).min(LONGEST_SILENCE);
         if horizon <= Span::ZERO || now - last.at > silence {
             return None;
         }
-        let at = at.min(last.at + horizon);
-        let predicted = self.tracked.predict(at)?;
-        let (x, y) = (predicted.x - last.x, predicted.y - last.y);
-        let part = (DEVICE_REACH / x.hypot(y)).min(1.0);
-        Some(PredictedPosition { x: last.x + x * part, y: last.y + y * part, ..predicted })
+        let ahead = (at - last.at).max(Span::ZERO).min(horizon);
+        self.trust.limit(&self.course.course()?, ahead)
     }
 
-    /// Starts the next gesture of the device; learned errors are kept.
+    /// Starts the next gesture of the device; learned trust is kept.
     pub fn begin(&mut self) {
-        self.tracked.reset();
-        self.last = None;
+        self.course.reset();
+        self.trust.begin();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::defaults::{DEVICE_KNEE, DEVICE_SHARE_BEYOND};
 
     /// A device that moves this many pixels a millisecond and reports each `interval`; also returns the time of its
     /// last report.
@@ -90,13 +92,15 @@ mod tests {
     }
 
     #[test]
-    fn a_stroke_goes_on_for_as_long_as_is_asked_for_and_is_cut_at_the_reach() {
+    fn a_stroke_goes_on_for_as_long_as_is_asked_for_and_less_far_beyond_the_knee() {
         let (device, last) = moved(0.5, Span::from_millis(4), 30);
         let x = |at: Instant, horizon| device.predict(at, last, horizon).map(|predicted| predicted.x).unwrap();
         let from = device.last().unwrap().x;
         assert!((x(last + Span::from_millis(12), DeviceHistory::HORIZON) - from - 6.0).abs() < 1e-6);
         assert!((x(last + Span::from_millis(12), Span::from_millis(4)) - from - 2.0).abs() < 1e-6);
-        assert!((x(last + Span::from_millis(30), DeviceHistory::HORIZON) - from - DEVICE_REACH).abs() < 1e-6);
+        // 15 px, of which 3 lie beyond the knee.
+        let far = x(last + Span::from_millis(30), DeviceHistory::HORIZON) - from;
+        assert!((far - DEVICE_KNEE - 3.0 * DEVICE_SHARE_BEYOND).abs() < 1e-6, "{far}");
         assert_eq!(device.predict(last + Span::from_millis(12), last, Span::ZERO), None);
     }
 
@@ -133,7 +137,7 @@ mod tests {
             let now = again + Span::from_millis(8) * report;
             device.observe(PositionSample { at: now, x: 4.0 * report as f64, y: 0.0 });
             let said = device.predict(now + Span::from_millis(16), now, DeviceHistory::HORIZON);
-            assert_eq!(said.is_some(), report == 5);
+            assert_eq!(said.is_some(), report >= 3);
             assert!(said.is_none_or(|said| said.error_x > 1.0));
         }
     }

@@ -14,13 +14,17 @@ mod device;
 mod error;
 mod fit;
 mod kalman;
+mod median;
 mod pinch;
+mod trust;
 
 pub use device::DeviceHistory;
 pub use error::{ErrorTracked, PredictionLimits};
 pub use fit::{Fit, FitCurve, LineCurve, Linear, ParabolaCurve, PowerSums, Quadratic};
 pub use kalman::Kalman;
+pub use median::MedianVelocity;
 pub use pinch::PinchDistance;
+pub use trust::PredictionTrust;
 
 use crate::time::Instant;
 

@@ -8,7 +8,7 @@
 //! ```
 //! Devices report only motion. When a hand stops there is no report, so the prediction is taken back gradually.
 
-use crate::defaults::DEVICE_PREDICTION;
+use crate::defaults::DRAG_PREDICTION;
 use crate::input_prediction::{self, ErrorTracked, Linear};
 use crate::time::{Instant, Span};
 
@@ -46,7 +46,7 @@ impl DraggedValue {
     /// in `range`.
     pub fn new(at: Instant, from: f64, per_pixel: f64, range: (f64, f64)) -> Self {
         let mut pulled = DraggedValue {
-            tracked: ErrorTracked::new(Linear::new(), DEVICE_PREDICTION),
+            tracked: ErrorTracked::new(Linear::new(), DRAG_PREDICTION),
             reports: [(at, 0.0); MOST_REPORTS],
             count: 0,
             from,
