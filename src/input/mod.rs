@@ -281,10 +281,11 @@ pub fn handle(state: &mut State, event: InputEvent) {
     if let Some(position) = hand {
         output::in_place::set_input_position(state, position);
     }
-    if points {
-        let focus = state.input.pointer.current_focus();
-        output::scene::followers::moved(state, focus.as_ref());
-    }
+}
+
+/// Tells new followers where the pointer stands.
+pub fn report_standing_pointer(state: &mut State) {
+    prediction_feed::pointer_stands(state);
 }
 
 /// Where the pointer is (global logical coordinates).

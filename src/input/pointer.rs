@@ -196,8 +196,7 @@ pub fn refresh_focus_now(state: &mut State) {
     send_time(state, time);
     pointer.motion(state, focus, &event);
     pointer.frame(state);
-    let on = pointer.current_focus();
-    output::scene::followers::moved(state, on.as_ref());
+    prediction_feed::pointer_stands(state);
     constraint::activate_if_focused(state);
 }
 

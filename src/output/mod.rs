@@ -98,7 +98,7 @@ pub struct Outputs {
     /// Position of the newest input (global logical coordinates).
     input_position: Option<Point<f64, Logical>>,
     /// Subsurfaces that follow the pointer.
-    followers: scene::followers::PointerFollowers,
+    followers: scene::followers::DeviceFollowers,
     /// Client buffers that may be scanned out while the client writes to them.
     front_buffers: clients::front_buffer::SharedFrontBuffers,
     /// Colour behind all windows: red, green, blue.
@@ -134,7 +134,7 @@ impl Outputs {
             writes_in_place: false,
             in_place_size: InPlaceSize::default(),
             input_position: None,
-            followers: scene::followers::PointerFollowers::default(),
+            followers: scene::followers::DeviceFollowers::default(),
             front_buffers: clients::front_buffer::SharedFrontBuffers::default(),
             background: [0.13, 0.14, 0.17],
             cursor: scene::cursor::CursorImages::default(),

@@ -1,4 +1,4 @@
-//! Subsurfaces that follow the pointer: their place in the tree is the pointer's, not that of
+//! Subsurfaces that follow a device: their place in the tree is the device's, not that of
 //! `wl_subsurface.set_position`.
 //!
 //! The output that shows them sets the place at its latch (`output::scene::followers`); [`tree`](super::tree) reads it
@@ -10,16 +10,42 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::SurfaceData;
 
+use super::input_prediction::TrackedDevice;
+use upbeat_timing::input_prediction::DeviceHistory;
+use upbeat_timing::time::Span;
+
 /// How a follower is moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FollowMode {
-    /// It does not move: nothing leads it, or it cannot be shown.
+    /// It does not move: no device leads it, or it cannot be shown.
     #[default]
     None,
     /// At the latch, with the frame.
     Composed,
+    /// At the latch, by an overlay plane: nothing is drawn for it.
+    Overlay,
+    /// By the cursor plane.
+    Cursor,
     /// In the buffer that is being scanned out, ahead of the beam.
     InPlace,
+}
+
+/// The kinds of devices that lead a follower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeadingDevices {
+    pub pointer: bool,
+    pub touch: bool,
+    pub tool: bool,
+}
+
+impl LeadingDevices {
+    pub const fn contains(self, device: TrackedDevice) -> bool {
+        match device {
+            TrackedDevice::Pointer => self.pointer,
+            TrackedDevice::Touch(_) => self.touch,
+            TrackedDevice::Tool(_) => self.tool,
+        }
+    }
 }
 
 /// The client's protocol object of a follower.
@@ -27,26 +53,32 @@ pub trait FollowerListener: std::fmt::Debug + Send + Sync {
     /// Tells the client how its surface is moved from now on.
     fn send_mode(&self, means: FollowMode);
 
-    /// Whether the client still has the `wl_pointer` that it follows.
-    fn has_pointer(&self) -> bool;
+    /// Whether the client still has the `wl_seat` whose devices lead it.
+    fn has_seat(&self) -> bool;
 }
 
 #[derive(Debug)]
 pub struct Follower {
-    /// The point of the surface that is kept at the pointer (surface coordinates).
+    /// The point of the surface that is kept at the device (surface coordinates).
     pub(super) anchor: Point<i32, Logical>,
+    devices: LeadingDevices,
+    /// How far beyond the device's last report its position is predicted.
+    horizon: Span,
+    /// Whether the user allows predictions; `false` until known.
+    predicts: bool,
     means: FollowMode,
     listener: Arc<dyn FollowerListener>,
 }
 
 impl Follower {
-    /// A follower that is not moved yet; sends that to `listener`.
-    pub fn new(listener: Arc<dyn FollowerListener>) -> Self {
+    /// A follower of `devices` that is not moved yet; sends that to `listener`.
+    pub fn new(devices: LeadingDevices, listener: Arc<dyn FollowerListener>) -> Self {
         listener.send_mode(FollowMode::None);
-        Follower { anchor: Point::default(), means: FollowMode::None, listener }
+        let (anchor, horizon) = (Point::default(), DeviceHistory::HORIZON);
+        Follower { anchor, devices, horizon, predicts: false, means: FollowMode::None, listener }
     }
 
-    /// The point of the surface that is kept at the pointer (surface coordinates).
+    /// The point of the surface that is kept at the device (surface coordinates).
     pub const fn anchor(&self) -> Point<i32, Logical> {
         self.anchor
     }
@@ -55,9 +87,23 @@ impl Follower {
         self.anchor = anchor;
     }
 
-    /// Whether the client still has the `wl_pointer` that it follows.
-    pub fn is_led(&self) -> bool {
-        self.listener.has_pointer()
+    /// How far beyond the device's last report its position is predicted.
+    pub const fn allowed_horizon(&self) -> Span {
+        if self.predicts { self.horizon } else { Span::ZERO }
+    }
+
+    /// Sets whether the user allows predictions.
+    pub const fn allow_predictions(&mut self, allowed: bool) {
+        self.predicts = allowed;
+    }
+
+    pub fn set_horizon(&mut self, horizon: Span) {
+        self.horizon = horizon.min(DeviceHistory::HORIZON);
+    }
+
+    /// Whether `device` may lead it: it is of the requested kinds, and the client still has its `wl_seat`.
+    pub fn is_led_by(&self, device: TrackedDevice) -> bool {
+        self.devices.contains(device) && self.listener.has_seat()
     }
 
     pub const fn means(&self) -> FollowMode {
@@ -93,7 +139,7 @@ impl Drop for ShownPlace {
     }
 }
 
-/// The place of a surface that follows the pointer.
+/// The place of a surface that follows a device.
 pub fn place(states: &SurfaceData) -> Option<Point<f64, Logical>> {
     if PLACES.load(Ordering::Relaxed) == 0 {
         return None;

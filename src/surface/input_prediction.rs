@@ -27,8 +27,8 @@ pub enum TrackedDevice {
 }
 
 impl TrackedDevice {
-    /// The index of its device class in `learned`.
-    const fn kind(self) -> usize {
+    /// Its device class, as an index: pointers, fingers, tools.
+    pub const fn kind(self) -> usize {
         match self {
             TrackedDevice::Pointer => 0,
             TrackedDevice::Touch(_) => 1,

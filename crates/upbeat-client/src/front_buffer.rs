@@ -59,6 +59,8 @@ pub enum InactiveReason {
     Buffer,
     /// The surface is not visible, or the session is locked.
     Hidden,
+    /// The display is being captured.
+    Captured,
 }
 
 /// An event of a front buffer.
@@ -216,6 +218,7 @@ impl FrontBufferEventState {
                     WEnum::Value(Reason::Changed) => InactiveReason::Changed,
                     WEnum::Value(Reason::Buffer) => InactiveReason::Buffer,
                     WEnum::Value(Reason::Hidden) => InactiveReason::Hidden,
+                    WEnum::Value(Reason::Captured) => InactiveReason::Captured,
                     _ => InactiveReason::Display,
                 };
                 self.events.push_back(FrontEvent::Inactive(why));

@@ -10,6 +10,7 @@ use crate::shell::layers::LayerAppearance;
 use crate::shell::window_rules::{self, WindowProperties, WindowRuleSettings, WindowRules};
 use crate::shell::workspaces::WorkspaceNumber;
 use crate::state::State;
+use crate::surface::SurfaceEntry;
 use upbeat_timing::id::{ClientId, OutputId};
 use upbeat_timing::output::LatchPolicy;
 use upbeat_timing::pacer::{EarlyCallbackRule, PacerMissBudgets};
@@ -209,7 +210,8 @@ pub(in crate::output) fn refresh(state: &mut State) {
     let mut prediction_rules = Vec::new();
     // Once for each client, because its application id is searched among all of its surfaces.
     let mut predicts_for = HashMap::new();
-    for entry in surfaces.iter().filter(|entry| entry.input_prediction().is_some()) {
+    let predicts = |entry: &&SurfaceEntry| entry.input_prediction().is_some() || entry.follower().is_some();
+    for entry in surfaces.iter().filter(predicts) {
         if stale.all || stale.clients.contains(&entry.client()) {
             let of_client = || rules.predicts_input(app_id(entry.client()).as_deref());
             prediction_rules
@@ -240,9 +242,9 @@ pub(in crate::output) fn refresh(state: &mut State) {
         output.conductor.set_early_latch(!rules.no_early_latch);
     }
     for (surface, allowed) in prediction_rules {
-        if let Some(prediction) = surfaces.get_mut(&surface).and_then(|entry| entry.input_prediction_mut()) {
-            prediction.allow(allowed);
-        }
+        let Some(entry) = surfaces.get_mut(&surface) else { continue };
+        entry.input_prediction_mut().into_iter().for_each(|prediction| prediction.allow(allowed));
+        entry.follower_mut().into_iter().for_each(|follower| follower.allow_predictions(allowed));
     }
 }
 

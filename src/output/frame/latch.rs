@@ -33,7 +33,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     let latched = state.clock.now();
     let opened = open_queues(state, id, target);
     state.latch_drag();
-    followers::latch(state, id, None);
+    followers::latch(state, id, target.present, None);
     scrolling::latch(state, id, (target.present, target.interval));
     animate(state, id, target.present, target.interval);
     let is_moving = is_moving(state, id, target.present);
@@ -46,7 +46,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     output.latch_count += 1;
     output.last_latch = latched;
     let (mut scene, mut is_arranged_anew) = scene_cache::choose(state, id, target.present);
-    if followers::latch(state, id, Some(&scene)) {
+    if followers::latch(state, id, target.present, Some(&scene)) {
         // A follower moved together with its window, so the scene must be chosen again.
         (scene, is_arranged_anew) = scene_cache::choose(state, id, target.present);
     }
@@ -55,6 +55,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     let clients = fresh_clients(state, id);
     front_buffer::revoke_if_changed(state, id, &scene);
     let result = compose(state, id, scene, LatchContext { target, scheduled, latched, need });
+    followers::report_planes(state, id);
     let cleared = clear_barriers(state, id);
     after_latch(state, id, LatchedFrame::of(target));
     let called = pacing::latched(state, id, &clients);

@@ -36,7 +36,7 @@ pub(in crate::output) struct FollowerMove {
     pub surface: WlSurface,
     output: OutputId,
     /// The refresh that is to show the move.
-    index: RefreshIndex,
+    pub index: RefreshIndex,
     pub at: Instant,
 }
 
@@ -61,6 +61,10 @@ pub(in crate::output) fn plan(
     let (id, client) = (entry.output()?, entry.client());
     let output = state.outputs.by_id(id).filter(|output| output.writes_in_place() && !output.forbids_writes(client))?;
     let layer = output.drawn_scene.layers.iter().find(|layer| layer.surface == *surface)?;
+    if layer.plane.is_some() {
+        // A plane moves it without drawing.
+        return None;
+    }
     let line = first_line(output, layer, step(before, then))?;
     let machine = output.conductor.output();
     let mut index = machine.next_row(line, now)?;

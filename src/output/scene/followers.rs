@@ -1,11 +1,17 @@
-//! Subsurfaces that follow the pointer: each latch places them at its current position (`upbeat_late_latch_v1`).
+//! Subsurfaces that follow a pointer, a finger or a pen: each latch places them where the device is expected to be when
+//! they are seen (`upbeat_late_latch_v1`).
 //!
 //! ```text
-//!   event ─► repaint ─► latch: where is the pointer now? ─► the follower's place in the tree ─► scene
+//!   report ─► repaint ─► latch: where will the device be at the light of its row? ─► the follower's place ─► scene
 //!                          └ its client sleeps
 //!
-//!   where possible: event ─► its row is about to be scanned out ─► the front buffer     [in_place/move_follower]
+//!   where possible: report ─► its row is about to be scanned out ─► the front buffer     [in_place/move_follower]
 //! ```
+//!
+//! A device that stops reports nothing. So a follower that is shown at an expected position is placed again at the next
+//! refresh, until it is at the last report.
+
+mod leading_devices;
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -14,33 +20,35 @@ use smithay::wayland::compositor;
 
 use crate::guard;
 use crate::output::in_place::move_follower::{self, FollowerMove, FollowerMoveResult};
-use crate::output::repaint;
-use crate::scene::Scene;
-use crate::shell::ShellSeat;
+use crate::output::{OutputState, geometry, repaint};
+use crate::scene::{OnPlane, Scene};
 use crate::state::State;
 use crate::surface::follower::{self, FollowMode};
+use crate::surface::input_prediction::TrackedDevice;
 use crate::surface::{root, tree_extent};
+use leading_devices::{DeviceReport, DevicesOnWindows};
+use upbeat_timing::beam::PixelRect;
 use upbeat_timing::id::OutputId;
+use upbeat_timing::record::RepaintReason;
 use upbeat_timing::time::{Clock, Instant};
 
-/// All followers, and the surface tree under the pointer.
+/// All followers, and the devices on windows.
 #[derive(Debug, Default)]
-pub struct PointerFollowers {
+pub struct DeviceFollowers {
     followers: Vec<WlSurface>,
-    /// Root of the surface under the pointer.
-    window: Option<WlSurface>,
+    devices: DevicesOnWindows,
     /// Moves planned for when the beam reaches their rows.
     moves: Vec<FollowerMove>,
 }
 
-impl PointerFollowers {
+impl DeviceFollowers {
     /// When the next planned move is due.
     pub(in crate::output) fn next_wake(&self) -> Option<Instant> {
         self.moves.iter().map(|planned| planned.at).min()
     }
 }
 
-/// `surface` follows the pointer from now on.
+/// `surface` follows its devices from now on.
 pub fn begin(state: &mut State, surface: &WlSurface) {
     let following = &mut state.outputs.followers;
     following.followers.retain(|known| known.is_alive() && known != surface);
@@ -48,9 +56,14 @@ pub fn begin(state: &mut State, surface: &WlSurface) {
     repaint::surface_changed(state, surface);
 }
 
-/// `surface` no longer follows the pointer.
+/// `surface` no longer follows a device.
 pub fn end(state: &mut State, surface: &WlSurface) {
-    state.outputs.followers.followers.retain(|known| known != surface);
+    let following = &mut state.outputs.followers;
+    following.followers.retain(|known| known != surface);
+    following.moves.retain(|planned| planned.surface != *surface);
+    if following.followers.is_empty() {
+        following.devices = DevicesOnWindows::default();
+    }
     if surface.is_alive() && guard::with_states(surface, |states| follower::set_place(states, None)) {
         state.shell.note_change();
         tree_extent::touch(state, surface);
@@ -58,16 +71,45 @@ pub fn end(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// The pointer moved or entered another surface.
-pub fn moved(state: &mut State, focus: Option<&WlSurface>) {
-    if state.outputs.followers.followers.is_empty() {
-        return;
+/// Whether any surface follows a device.
+pub fn any(state: &State) -> bool {
+    !state.outputs.followers.followers.is_empty()
+}
+
+/// `device` reported `position` (global logical coordinates) at `time`, on `surface`.
+pub fn device_moved(
+    state: &mut State,
+    device: TrackedDevice,
+    time: Instant,
+    position: Point<f64, Logical>,
+    surface: &WlSurface,
+) {
+    if any(state) {
+        let window = root(surface);
+        let before = state.outputs.followers.devices.report(DeviceReport { device, time, position, window: &window });
+        follow(state, before.as_ref(), Some(&window));
     }
-    let window = focus.map(root);
-    let before = std::mem::replace(&mut state.outputs.followers.window, window.clone());
+}
+
+/// `device` left its window.
+pub fn device_left(state: &mut State, device: TrackedDevice) {
+    if let Some(before) = state.outputs.followers.devices.leave(device) {
+        follow(state, Some(&before), None);
+    }
+}
+
+/// All fingers were lifted or cancelled.
+pub fn fingers_lifted(state: &mut State) {
+    while let Some(finger) = state.outputs.followers.devices.any_finger() {
+        device_left(state, finger);
+    }
+}
+
+/// Has the followers on both windows placed again.
+fn follow(state: &mut State, before: Option<&WlSurface>, window: Option<&WlSurface>) {
     let concerned = |surface: &&WlSurface| {
         let own = Some(root(surface));
-        own == window || own == before
+        own.as_ref() == window || own.as_ref() == before
     };
     let followers = &state.outputs.followers.followers;
     let concerned: Vec<WlSurface> =
@@ -79,9 +121,19 @@ pub fn moved(state: &mut State, focus: Option<&WlSurface>) {
     }
 }
 
+/// The way of a follower, in its parent's coordinates.
+#[derive(Clone, Copy, Debug)]
+struct FollowerStep {
+    shown: Point<f64, Logical>,
+    next: Point<f64, Logical>,
+    /// The next position is expected, and not reported.
+    is_predicted: bool,
+}
+
 /// Plans a move of `surface` ahead of the beam. Returns whether that is possible.
 fn plan(state: &mut State, surface: &WlSurface) -> bool {
-    let Some(way) = positions_of(state, surface) else { return false };
+    let Some(step) = step_of(state, surface, None) else { return false };
+    let way = (step.shown, step.next);
     let mut moves = std::mem::take(&mut state.outputs.followers.moves);
     let planned = match moves.iter_mut().find(|planned| planned.surface == *surface) {
         Some(planned) => {
@@ -112,13 +164,19 @@ pub(in crate::output) fn run_due_moves(state: &mut State) {
         if !surface.is_alive() {
             continue;
         }
-        let moved = match positions_of(state, &surface) {
-            Some((before, then)) if before == then => continue,
-            Some(way) => move_follower::run_move(state, planned, way),
+        let step = step_of(state, &surface, Some(&planned));
+        let moved = match step {
+            Some(step) if step.shown == step.next => FollowerMoveResult::Done,
+            Some(step) => move_follower::run_move(state, planned, (step.shown, step.next)),
             None => FollowerMoveResult::Not,
         };
         match moved {
-            FollowerMoveResult::Done => tell(state, &surface, FollowMode::InPlace),
+            FollowerMoveResult::Done => {
+                tell(state, &surface, FollowMode::InPlace);
+                if step.is_some_and(|step| step.is_predicted) && !plan(state, &surface) {
+                    repaint::surface_changed(state, &surface);
+                }
+            }
             FollowerMoveResult::Later(planned) => state.outputs.followers.moves.push(planned),
             FollowerMoveResult::Not => {
                 tell(state, &surface, FollowMode::Composed);
@@ -128,11 +186,17 @@ pub(in crate::output) fn run_due_moves(state: &mut State) {
     }
 }
 
-/// Present and intended position of a follower in its parent, if the pointer is still on the follower's window.
-fn positions_of(state: &State, surface: &WlSurface) -> Option<(Point<f64, Logical>, Point<f64, Logical>)> {
-    let before = guard::with_states(surface, follower::place)?;
-    let id = state.surfaces.get(surface)?.output()?;
-    Some((before, place_of(state, (id, None), surface)??))
+/// The next step of a follower that is placed, if a device is still on its window; for the refresh of the planned move,
+/// or for the next.
+fn step_of(state: &State, surface: &WlSurface, planned: Option<&FollowerMove>) -> Option<FollowerStep> {
+    let shown = guard::with_states(surface, follower::place)?;
+    let output = state.outputs.by_id(state.surfaces.get(surface)?.output()?)?;
+    let machine = output.conductor.output();
+    let index = planned.map_or_else(|| machine.next_index(state.clock.now()), |planned| planned.index);
+    let present = machine.vsync().present(index);
+    let place = place_of(state, FollowerView { output, present, scene: &output.drawn_scene }, surface)?;
+    let FollowerPlace::Led { at, is_predicted } = place else { return None };
+    Some(FollowerStep { shown, next: at, is_predicted })
 }
 
 fn tell(state: &mut State, surface: &WlSurface, means: FollowMode) {
@@ -140,49 +204,110 @@ fn tell(state: &mut State, surface: &WlSurface, means: FollowMode) {
     follower.into_iter().for_each(|follower| follower.set_mode(means));
 }
 
-/// Called at a latch of output `id`: places its followers at the pointer, relative to their windows in `scene` or in
-/// the last scene. Returns whether any follower moved.
-pub(in crate::output) fn latch(state: &mut State, id: OutputId, scene: Option<&Scene>) -> bool {
+/// Called at a latch of output `id` for the refresh that starts at `present`: places its followers at their devices,
+/// relative to their windows in `scene` or in the last scene. Returns whether any follower moved.
+pub(in crate::output) fn latch(state: &mut State, id: OutputId, present: Instant, scene: Option<&Scene>) -> bool {
     let following = &mut state.outputs.followers;
     if following.followers.is_empty() {
         return false;
     }
-    let mut moved = false;
+    let (mut moved, mut is_predicted) = (false, false);
     following.followers.retain(Resource::is_alive);
     for surface in following.followers.clone() {
-        // A planned move takes the pointer's position later, when its row is due.
+        // A planned move takes the device's position later, when its row is due.
         if state.outputs.followers.moves.iter().any(|planned| planned.surface == surface) {
             continue;
         }
-        let Some(place) = place_of(state, (id, scene), &surface) else { continue };
-        if !guard::with_states(&surface, |states| follower::set_place(states, place)) {
+        let Some(output) = state.outputs.by_id(id) else { return moved };
+        let scene = scene.unwrap_or(&output.drawn_scene);
+        let Some(place) = place_of(state, FollowerView { output, present, scene }, &surface) else { continue };
+        is_predicted |= matches!(place, FollowerPlace::Led { is_predicted: true, .. });
+        if !guard::with_states(&surface, |states| follower::set_place(states, place.led())) {
             continue;
         }
         state.shell.note_change();
         tree_extent::touch(state, &surface);
         moved = true;
         let follower = state.surfaces.get(&surface).and_then(|entry| entry.follower());
-        let means = follower.map(|follower| follower.means()).filter(|means| *means == FollowMode::InPlace);
-        tell(state, &surface, if place.is_some() { means.unwrap_or(FollowMode::Composed) } else { FollowMode::None });
+        let means = follower.map(|follower| follower.means()).filter(|means| *means != FollowMode::None);
+        let means = if place.led().is_some() { means.unwrap_or(FollowMode::Composed) } else { FollowMode::None };
+        tell(state, &surface, means);
+    }
+    if is_predicted && let Some(output) = state.outputs.by_id_mut(id) {
+        output.schedule_repaint(RepaintReason::Cursor);
     }
     moved
 }
 
-/// The intended position of a follower, in its parent's coordinates; `Some(None)`: the subsurface's own position;
-/// `None`: unknown on this output.
-fn place_of(
-    state: &State,
-    (id, scene): (OutputId, Option<&Scene>),
-    surface: &WlSurface,
-) -> Option<Option<Point<f64, Logical>>> {
-    let follower = state.surfaces.get(surface)?.follower()?;
-    if state.outputs.followers.window.as_ref() != Some(&root(surface)) || !follower.is_led() {
-        return Some(None);
+/// Tells the clients of followers on output `id` whether a plane shows them in the frame that was just made.
+pub(in crate::output) fn report_planes(state: &mut State, id: OutputId) {
+    if !any(state) {
+        return;
     }
+    for surface in state.outputs.followers.followers.clone() {
+        let Some(output) = state.outputs.by_id(id) else { return };
+        let is_it = |layer: &&crate::scene::Layer| layer.surface == surface && layer.snapshot.is_none();
+        let Some(layer) = output.drawn_scene.layers.iter().find(is_it) else { continue };
+        let is_on_plane = layer.plane == Some(OnPlane::Overlay);
+        let follower = state.surfaces.get(&surface).and_then(|entry| entry.follower());
+        match follower.map(|follower| follower.means()) {
+            None | Some(FollowMode::None) => {}
+            Some(_) if is_on_plane => tell(state, &surface, FollowMode::Overlay),
+            Some(FollowMode::Overlay) => tell(state, &surface, FollowMode::Composed),
+            Some(_) => {}
+        }
+    }
+}
+
+/// The place of a follower.
+#[derive(Clone, Copy, Debug)]
+enum FollowerPlace {
+    /// The subsurface's own position.
+    Own,
+    /// At a device: in its parent's coordinates.
+    Led { at: Point<f64, Logical>, is_predicted: bool },
+}
+
+impl FollowerPlace {
+    const fn led(self) -> Option<Point<f64, Logical>> {
+        match self {
+            FollowerPlace::Own => None,
+            FollowerPlace::Led { at, .. } => Some(at),
+        }
+    }
+}
+
+/// The picture in which a follower is placed.
+struct FollowerView<'a> {
+    output: &'a OutputState,
+    /// The start of the refresh that shows it.
+    present: Instant,
+    scene: &'a Scene,
+}
+
+impl FollowerView<'_> {
+    /// When the row at `position` (global logical coordinates) is lit.
+    fn light_at(&self, position: Point<f64, Logical>) -> Instant {
+        let Some(scan) = self.output.display.capabilities().scan else { return self.present };
+        let output = &self.output.output;
+        let scale = output.current_scale().fractional_scale();
+        let place = (position - geometry(output).loc.to_f64()).to_physical(scale).to_i32_round::<i32>();
+        scan.line_start(self.present, scan.first_line(&PixelRect { x: place.x, y: place.y, width: 1, height: 1 }))
+    }
+}
+
+/// Where a follower is to be shown; `None`: unknown on this output.
+fn place_of(state: &State, view: FollowerView<'_>, surface: &WlSurface) -> Option<FollowerPlace> {
+    let follower = state.surfaces.get(surface)?.follower()?;
+    let Some(leader) = state.outputs.followers.devices.leader(&root(surface), follower) else {
+        return Some(FollowerPlace::Own);
+    };
     let parent = compositor::get_parent(surface)?;
-    let scene = scene.or_else(|| Some(&*state.outputs.by_id(id)?.drawn_scene))?;
-    let layer = scene.layers.iter().find(|layer| layer.surface == parent && layer.snapshot.is_none())?;
+    let layer = view.scene.layers.iter().find(|layer| layer.surface == parent && layer.snapshot.is_none())?;
+    let reported = leader.position();
+    let light = view.light_at(reported);
+    let predicted = leader.predict(light, state.clock.now(), follower.allowed_horizon());
     // Rounded to whole pixels, as its client would have drawn it.
-    let pointer = layer.to_surface(state.pointer_position()).to_i32_round::<i32>();
-    Some(Some((pointer - follower.anchor()).to_f64()))
+    let place = layer.to_surface(predicted.unwrap_or(reported)).to_i32_round::<i32>();
+    Some(FollowerPlace::Led { at: (place - follower.anchor()).to_f64(), is_predicted: predicted.is_some() })
 }

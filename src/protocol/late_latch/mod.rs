@@ -13,25 +13,27 @@ mod generated;
 use std::sync::Arc;
 
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
-use smithay::reexports::wayland_server::protocol::wl_pointer::WlPointer;
+use smithay::reexports::wayland_server::protocol::wl_seat::WlSeat;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, Weak,
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum, Weak,
 };
 use smithay::utils::Point;
 use smithay::wayland::compositor;
 
 use crate::bounds::coordinate;
 use crate::guard::Handlers;
+use crate::input;
 use crate::output::clients::front_buffer as fronts;
 use crate::output::scene::followers;
 use crate::state::State;
-use crate::surface::follower::{FollowMode, Follower, FollowerListener};
+use crate::surface::follower::{FollowMode, Follower, FollowerListener, LeadingDevices};
 use crate::surface::front_buffer::FrontBuffer;
 use front_buffer::FrontObject;
 use generated::upbeat_follower_v1::{self as wire, UpbeatFollowerV1};
 use generated::upbeat_front_buffer_v1::UpbeatFrontBufferV1;
 use generated::upbeat_late_latch_manager_v1::{self as manager, UpbeatLateLatchManagerV1};
+use upbeat_timing::time::Span;
 
 const VERSION: u32 = 1;
 
@@ -59,11 +61,11 @@ impl FollowerObject {
     }
 }
 
-/// Sends events to the client of a follower, and knows the pointer that it follows.
+/// Sends events to the client of a follower, and knows the seat that leads it.
 #[derive(Debug)]
 struct FollowerEvents {
     object: UpbeatFollowerV1,
-    pointer: Weak<WlPointer>,
+    seat: Weak<WlSeat>,
 }
 
 impl FollowerListener for FollowerEvents {
@@ -71,12 +73,14 @@ impl FollowerListener for FollowerEvents {
         self.object.means(match means {
             FollowMode::None => wire::Means::None,
             FollowMode::Composed => wire::Means::Composed,
+            FollowMode::Overlay => wire::Means::Overlay,
+            FollowMode::Cursor => wire::Means::Cursor,
             FollowMode::InPlace => wire::Means::InPlace,
         });
     }
 
-    fn has_pointer(&self) -> bool {
-        self.pointer.is_alive()
+    fn has_seat(&self) -> bool {
+        self.seat.is_alive()
     }
 }
 
@@ -103,14 +107,15 @@ impl Dispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        let (id, surface, pointer) = match request {
+        let (id, surface, seat, devices) = match request {
             manager::Request::Destroy => return,
             manager::Request::GetFrontBuffer { id, surface } => {
                 return get_front_buffer(state, manager, id, &surface, init);
             }
-            manager::Request::GetFollower { id, surface, pointer } => (id, surface, pointer),
+            manager::Request::GetFollower { id, surface, seat, devices } => (id, surface, seat, devices),
         };
         let number = surface.id().protocol_id();
+        let leading = leading_devices(devices);
         let fault = match state.surfaces.get(&surface) {
             _ if compositor::get_parent(&surface).is_none() => {
                 Some((manager::Error::NotASubsurface, format!("wl_surface#{number} is no subsurface")))
@@ -118,19 +123,42 @@ impl Dispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
             Some(entry) if entry.follower().is_some() => {
                 Some((manager::Error::AlreadyExists, format!("wl_surface#{number} has a follower already")))
             }
+            _ if leading.is_none() => {
+                let bits = u32::from(devices);
+                Some((manager::Error::InvalidDevices, format!("{bits:#x} is no combination of devices")))
+            }
             _ => None,
         };
-        if let Some((error, what)) = fault {
-            init.init(id, FollowerObject(None));
-            return manager.post_error(error, what);
-        }
+        let leading = match (fault, leading) {
+            (None, Some(leading)) => leading,
+            (fault, _) => {
+                init.init(id, FollowerObject(None));
+                fault.into_iter().for_each(|(error, what)| manager.post_error(error, what));
+                return;
+            }
+        };
         let object = init.init(id, FollowerObject(Some(surface.downgrade())));
         if let Some(entry) = state.surfaces.get_mut(&surface) {
-            let listener = FollowerEvents { object, pointer: pointer.downgrade() };
-            entry.set_follower(Some(Box::new(Follower::new(Arc::new(listener)))));
+            let listener = FollowerEvents { object, seat: seat.downgrade() };
+            entry.set_follower(Some(Box::new(Follower::new(leading, Arc::new(listener)))));
+            // Makes this turn look up whether the user's rules allow predictions for this client.
+            let client = entry.client();
+            state.outputs.rules_mut().mark_client_stale(client);
             followers::begin(state, &surface);
+            input::report_standing_pointer(state);
         }
     }
+}
+
+/// The requested kinds of devices; `None` if there is none, or a bit of no meaning.
+fn leading_devices(devices: WEnum<manager::Devices>) -> Option<LeadingDevices> {
+    let WEnum::Value(devices) = devices else { return None };
+    let has = |device| devices.contains(device);
+    (!devices.is_empty()).then(|| LeadingDevices {
+        pointer: has(manager::Devices::Pointer),
+        touch: has(manager::Devices::Touch),
+        tool: has(manager::Devices::Tool),
+    })
 }
 
 fn get_front_buffer(
@@ -166,12 +194,13 @@ impl Dispatch<UpbeatFollowerV1, FollowerObject, State> for Handlers {
         _init: &mut DataInit<'_, State>,
     ) {
         let Some(surface) = data.surface() else { return };
-        if let wire::Request::SetAnchor { x, y } = request
-            && let Some(follower) = state.surfaces.get_mut(&surface).and_then(|entry| entry.follower_mut())
-        {
-            follower.set_anchor(Point::from((coordinate(x), coordinate(y))));
-            followers::begin(state, &surface);
+        let Some(follower) = state.surfaces.get_mut(&surface).and_then(|entry| entry.follower_mut()) else { return };
+        match request {
+            wire::Request::SetAnchor { x, y } => follower.set_anchor(Point::from((coordinate(x), coordinate(y)))),
+            wire::Request::SetHorizon { nanoseconds } => follower.set_horizon(Span::from_nanos(nanoseconds.into())),
+            wire::Request::Destroy => return,
         }
+        followers::begin(state, &surface);
     }
 
     fn destroyed(state: &mut State, _client: ClientId, _object: &UpbeatFollowerV1, data: &FollowerObject) {

@@ -190,13 +190,12 @@ impl InkOptions {
         for input in &self.input {
             for cost in &self.cost {
                 for &mode in &self.mode {
-                    // Predictions do not apply to a mode that is unavailable or in which the compositor moves the ink:
-                    // one run is enough.
+                    // A mode that is unavailable needs one run only.
                     let first = InkRunSpec { input, mode, cost, prediction: 0.0 };
-                    // Without callbacks or targets the client receives no predictions.
-                    let is_drawn =
-                        first.config().is_ok() && matches!(mode.way(), InkMethod::Frames | InkMethod::TwoShot);
-                    let predictions = if is_drawn { &self.prediction[..] } else { &[0.0] };
+                    // Without callbacks or targets the client receives no predictions; followers are predicted by the
+                    // compositor.
+                    let is_predicted = first.config().is_ok() && !matches!(mode.way(), InkMethod::FrontBuffer);
+                    let predictions = if is_predicted { &self.prediction[..] } else { &[0.0] };
                     runs.extend(predictions.iter().map(|&prediction| InkRunSpec { input, mode, cost, prediction }));
                 }
             }

@@ -6,6 +6,7 @@ use std::io;
 use wayland_client::QueueHandle;
 use wayland_client::globals::GlobalList;
 use wayland_client::protocol::wl_compositor::WlCompositor;
+use wayland_client::protocol::wl_seat::WlSeat;
 use wayland_client::protocol::wl_shm::WlShm;
 use wayland_client::protocol::wl_subcompositor::WlSubcompositor;
 
@@ -13,27 +14,28 @@ use super::marker::{self, ALONE};
 use super::sheet::{InkClient, SheetError};
 use crate::block_code::BlockCode;
 use crate::client::buffers::{BufferAllocation, ClientBuffers};
-use upbeat_client::protocol::late_latch::upbeat_late_latch_manager_v1::UpbeatLateLatchManagerV1;
+use upbeat_client::protocol::late_latch::upbeat_late_latch_manager_v1::{Devices, UpbeatLateLatchManagerV1};
 
 /// The code of the only frame.
 const ONCE: BlockCode = BlockCode { frame: 1, event: 1 };
 
 impl InkClient {
-    /// Draws the follower and attaches it to the pointer on this sheet. The caller must keep the returned buffers
+    /// Draws the follower and attaches it to the pointer on this sheet, predicted by up to `prediction` ms. The caller must keep the returned buffers
     /// alive.
     ///
     /// # Errors
-    /// If there is no pointer, or the compositor does not support followers.
+    /// If the compositor does not support followers.
     pub(super) fn follow(
         &self,
         globals: &GlobalList,
         handle: &QueueHandle<InkClient>,
+        prediction: f64,
     ) -> Result<ClientBuffers, SheetError> {
         let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
         let subcompositor: WlSubcompositor = globals.bind(handle, 1..=1, ())?;
         let manager: UpbeatLateLatchManagerV1 = globals.bind(handle, 1..=1, ())?;
         let shm: WlShm = globals.bind(handle, 1..=1, ())?;
-        let pointer = self.pointer.as_ref().ok_or(SheetError::NoDevice)?;
+        let seat: WlSeat = globals.bind(handle, 1..=1, ())?;
         let (size, held) = ALONE;
         let mut buffers =
             ClientBuffers::new(&shm, size, (1, BufferAllocation::AtOnce), handle).map_err(io::Error::from)?;
@@ -46,8 +48,9 @@ impl InkClient {
         nowhere.destroy();
         let subsurface = subcompositor.get_subsurface(&surface, &self.surface, handle, ());
         subsurface.set_desync();
-        let follower = manager.get_follower(&surface, pointer, handle, ());
+        let follower = manager.get_follower(&surface, &seat, Devices::Pointer, handle, ());
         follower.set_anchor(held.0, held.1);
+        follower.set_horizon((prediction * 1e6) as u32);
         surface.attach(Some(buffers.hold(0)), 0, 0);
         surface.damage_buffer(0, 0, size.0 as i32, size.1 as i32);
         surface.commit();

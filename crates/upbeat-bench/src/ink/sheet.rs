@@ -193,7 +193,7 @@ impl InkClient {
         toplevel.set_title("Upbeat ink".to_owned());
         toplevel.set_app_id("upbeat-ink".to_owned());
         toplevel.set_fullscreen(None);
-        if options.prediction > 0.0 {
+        if options.prediction > 0.0 && options.way != InkMethod::Follower {
             let manager: UpbeatPredictedInputManagerV1 = globals.bind(handle, 1..=1, ())?;
             let object = manager.get_predicted_input(&surface, handle, ());
             object.set_horizon((options.prediction * 1e6) as u32);
@@ -317,7 +317,7 @@ pub fn run(options: &SheetOptions) -> Result<SheetReport, SheetError> {
     }
     let followed = match options.way {
         InkMethod::Frames | InkMethod::TwoShot | InkMethod::FrontBuffer => None,
-        InkMethod::Follower => Some(sheet.follow(&globals, &queue.handle())?),
+        InkMethod::Follower => Some(sheet.follow(&globals, &queue.handle(), options.prediction)?),
     };
     sheet.has_stopped = followed.is_some();
     if options.way == InkMethod::FrontBuffer {
