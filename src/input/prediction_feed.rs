@@ -11,7 +11,7 @@ use crate::output::scene::followers;
 use crate::state::State;
 use crate::surface::input_prediction::TrackedDevice;
 use upbeat_timing::input_prediction::PositionSample;
-use upbeat_timing::time::{Clock, Instant};
+use upbeat_timing::time::Instant;
 
 /// The tracked devices, each with the surface that it is on.
 #[derive(Debug, Default)]
@@ -62,12 +62,10 @@ pub(super) fn pointer_moved(state: &mut State, time: Instant, position: Point<f6
 
 /// The surface under the standing pointer has changed, or asks for the first time.
 pub(super) fn pointer_stands(state: &mut State) {
-    if followers::any(state) {
-        let (position, now) = (state.input.pointer.current_location(), state.clock.now());
-        match state.input.pointer.current_focus() {
-            Some(surface) => followers::device_moved(state, TrackedDevice::Pointer, now, position, &surface),
-            None => followers::device_left(state, TrackedDevice::Pointer),
-        }
+    let position = state.input.pointer.current_location();
+    match state.input.pointer.current_focus() {
+        Some(surface) => followers::pointer_stands(state, position, &surface),
+        None => followers::device_left(state, TrackedDevice::Pointer),
     }
 }
 

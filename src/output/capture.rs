@@ -160,7 +160,20 @@ pub fn capture(state: &mut State, request: CaptureRequest) {
         tracing::debug!("a capture was refused: nine of ten file descriptors are in use");
         return;
     }
+    note_captured(state, &request.subject);
     state.outputs.captures.waiting.push(request);
+}
+
+/// Notes the time of a request on each output whose content it shows: meanwhile no client may write into a buffer on
+/// screen, because a capture has to know of each change.
+fn note_captured(state: &mut State, subject: &CaptureSubject) {
+    let now = state.clock.now();
+    let shows = |output: &&mut OutputState| match subject {
+        CaptureSubject::Output(captured, _) => output.output == *captured,
+        CaptureSubject::Window(_) => true,
+        CaptureSubject::Cursor(_) => false,
+    };
+    state.outputs.list.iter_mut().filter(shows).for_each(|output| output.captured_at = Some(now));
 }
 
 /// State of a request's subject now.
@@ -301,9 +314,9 @@ impl super::Outputs {
 }
 
 impl OutputState {
-    /// Whether a frame was presented since the output was switched on.
+    /// Whether a frame was presented since the output was switched on, and since a client's buffer on screen was given back.
     fn shows_anything(&self) -> bool {
-        self.lights > 0 && !self.on_screen.size.is_empty()
+        self.lights > 0 && !self.on_screen.size.is_empty() && self.share_ended.is_none()
     }
 
     /// Whether the screen is fit for a screenshot: no region selection and no composited cursor is on it.

@@ -96,6 +96,8 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         on_screen: Arc::default(),
         front_share: None,
         shared_at: Instant::ZERO,
+        share_ended: None,
+        captured_at: None,
         latch_count: 0,
         scrolls: false,
         keeps_content: false,

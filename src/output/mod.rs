@@ -214,6 +214,10 @@ pub struct OutputState {
     /// The client buffer that is scanned out in place, and when that last began.
     front_share: Option<clients::front_buffer::FrontBufferShare>,
     shared_at: Instant,
+    /// When that ended, until a frame latched since then is seen.
+    share_ended: Option<Instant>,
+    /// When a client last asked for a picture of it.
+    captured_at: Option<Instant>,
     records: Ring<FrameRecord, RECORDS>,
     statistics: OutputStatistics,
 }

@@ -12,6 +12,7 @@ use smithay::wayland::presentation::PresentationFeedbackCachedState;
 use super::bound_commits::{self, BoundCommit};
 use super::feedback::Feedback;
 use super::fence::{self, AcquireFence};
+use super::front_buffer::FrontBufferRequest;
 use super::gate::Gate;
 use super::output_hooks::{CommitInfo, OutputHooks};
 use super::pending_commits::{CommitContent, UpdateNumber};
@@ -26,6 +27,20 @@ use upbeat_timing::time::{Clock, Instant};
 /// Updates that may wait in front of a new one while callbacks of a client that runs ahead are still answered at once:
 /// that update is about to be latched.
 const MOST_BEFORE_COMMIT: usize = 1;
+
+/// A commit with an acquire point that asks to share its buffer with the display is a protocol error: the display reads
+/// without waiting.
+fn refuse_sharing(state: &State, surface: &WlSurface) {
+    let Some(front) = state.surfaces.get(surface).and_then(|entry| entry.front_buffer()) else { return };
+    let asks = guard::with_states(surface, |states| {
+        let mut request = states.cached_state.get::<FrontBufferRequest>();
+        let number = request.pending().number;
+        number != request.current().number
+    });
+    if asks {
+        front.refuse_acquire_point();
+    }
+}
 
 /// Reads the pending state of a commit and puts a gate in front of an update that has to wait.
 ///
@@ -43,6 +58,9 @@ pub fn handle_commit(state: &mut State, surface: &WlSurface) {
     }
     let points = if attached.is_some() { sync_points::pending(surface) } else { SyncPoints::default() };
     let is_explicit = points.release.is_some();
+    if is_explicit {
+        refuse_sharing(state, surface);
+    }
     let synchronised = state.surfaces.is_synchronised(surface);
     number(state, surface, (content, points.release), bound, synchronised);
     let brings = applies_subsurface_content(state, surface, attached.is_some(), synchronised);

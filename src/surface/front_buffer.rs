@@ -54,6 +54,8 @@ pub enum FrontBufferReason {
     Buffer,
     /// It is not visible: the output is off or locked.
     Hidden,
+    /// The output is being captured.
+    Captured,
 }
 
 /// When the beam reads which line.
@@ -88,6 +90,9 @@ pub trait FrontBufferListener: std::fmt::Debug + Send + Sync {
 
     /// Posts a protocol error: the rectangle does not lie inside the buffer.
     fn refuse_rectangle(&self, rect: PixelRect);
+
+    /// Posts a protocol error: the commit of the request has an acquire point.
+    fn refuse_acquire_point(&self);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,6 +231,11 @@ impl FrontBuffer {
         });
     }
 
+    /// Posts a protocol error: the commit of the request has an acquire point.
+    pub fn refuse_acquire_point(&self) {
+        self.listener.refuse_acquire_point();
+    }
+
     /// Posts a protocol error: the rectangle does not lie inside the buffer.
     pub fn refuse_rectangle(&mut self, rect: PixelRect) {
         self.listener.refuse_rectangle(rect);
@@ -277,6 +287,8 @@ mod tests {
         }
 
         fn refuse_rectangle(&self, _rect: PixelRect) {}
+
+        fn refuse_acquire_point(&self) {}
     }
 
     fn at(millis: i64) -> Instant {

@@ -27,7 +27,7 @@ fn with_camera(mut world: TestWorld) -> (TestWorld, ClientIndex, TestToplevel, C
 }
 
 /// Shared memory for a picture of the output, and a buffer in it.
-fn capture_buffer(world: &mut TestWorld, camera: ClientIndex) -> (OwnedFd, WlBuffer) {
+pub fn capture_buffer(world: &mut TestWorld, camera: ClientIndex) -> (OwnedFd, WlBuffer) {
     let memory = memfd_create("film", MemfdFlags::CLOEXEC).unwrap();
     ftruncate(&memory, PIXELS as u64 * 4).unwrap();
     let client = world.client(camera);
@@ -39,7 +39,11 @@ fn capture_buffer(world: &mut TestWorld, camera: ClientIndex) -> (OwnedFd, WlBuf
 }
 
 /// Requests a picture of the whole output into each buffer.
-fn request_pictures(world: &mut TestWorld, camera: ClientIndex, buffers: &[&WlBuffer]) -> Vec<ZwlrScreencopyFrameV1> {
+pub fn request_pictures(
+    world: &mut TestWorld,
+    camera: ClientIndex,
+    buffers: &[&WlBuffer],
+) -> Vec<ZwlrScreencopyFrameV1> {
     let client = world.client(camera);
     let output = client.bind_output();
     let copy = |buffer: &&WlBuffer| {
@@ -51,13 +55,13 @@ fn request_pictures(world: &mut TestWorld, camera: ClientIndex, buffers: &[&WlBu
 }
 
 /// Numbers of `ready` and of `failed` events.
-fn ready_and_failed(world: &mut TestWorld, camera: ClientIndex) -> (usize, usize) {
+pub fn ready_and_failed(world: &mut TestWorld, camera: ClientIndex) -> (usize, usize) {
     let events = &world.client(camera).data.events;
     let count = |what: fn(&&ClientEvent) -> bool| events.iter().filter(what).count();
     (count(|event| matches!(event, ClientEvent::Captured)), count(|event| matches!(event, ClientEvent::CaptureFailed)))
 }
 
-fn pixel(film: &OwnedFd, x: i32, y: i32) -> u32 {
+pub fn pixel(film: &OwnedFd, x: i32, y: i32) -> u32 {
     let mut bytes = [0; 4];
     rustix::io::pread(film, &mut bytes, (y * OUTPUT.0 + x) as u64 * 4).unwrap();
     u32::from_le_bytes(bytes) & 0x00ff_ffff

@@ -1,19 +1,24 @@
-//! `upbeat_late_latch_v1`: subsurfaces that the compositor keeps at the pointer while their client sleeps.
+//! `upbeat_late_latch_v1`: subsurfaces that the compositor keeps at a device while their client sleeps.
+
+mod predicted;
+mod random;
 
 use std::cell::Cell;
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::ProbeLog;
 use upbeat::config::Config;
+use upbeat::ipc::injected_input::device_events;
 use upbeat::output::in_place;
 use upbeat::protocol::late_latch;
 use upbeat::session::apply_config;
+use upbeat_record::ipc::message::input::InputEvent as Injected;
 use upbeat_timing::time::{Instant, Span};
 use wayland_client::Proxy;
 use wayland_client::protocol::wl_surface::WlSurface;
 
 use crate::fixture::content::{BLUE, GREEN, RED};
-use crate::fixture::late_latch::{Means, UpbeatFollowerV1, UpbeatLateLatchManagerV1};
+use crate::fixture::late_latch::{Devices, Means, UpbeatFollowerV1, UpbeatLateLatchManagerV1};
 use crate::fixture::{ClientIndex, TestToplevel, TestWorld};
 
 const WINDOW: (i32, i32) = (400, 300);
@@ -51,6 +56,8 @@ impl FollowerStage {
         window.surface.commit();
         let follower = world.client(client).follower(&part);
         follower.set_anchor(ANCHOR, ANCHOR);
+        // At the last report; the tests in `predicted` are for expected positions.
+        follower.set_horizon(0);
         world.run_until_idle();
         FollowerStage { world, client, window, part, follower }
     }
@@ -64,6 +71,12 @@ impl FollowerStage {
 
     fn means(&mut self) -> Vec<Means> {
         std::mem::take(&mut self.world.client(self.client).data.follower_means)
+    }
+
+    fn inject(&mut self, event: Injected) {
+        let time = self.world.now();
+        device_events(event, time).collect::<Vec<_>>().into_iter().for_each(|event| self.world.input(event));
+        self.world.run_until_idle();
     }
 
     fn point(&mut self, x: i32, y: i32) {
@@ -125,15 +138,55 @@ fn destroyed_follower_returns_to_its_subsurface_position() {
 }
 
 #[test]
-fn follower_of_a_released_pointer_stays_at_its_subsurface_position() {
+fn follower_of_a_released_seat_stays_at_its_subsurface_position() {
     let mut stage = FollowerStage::new();
-    stage.world.client(stage.client).globals().pointer().release();
     stage.point(250, 220);
+    assert_eq!(stage.visible_center(), Some((250, 220)));
+    stage.world.client(stage.client).globals().seat.release();
+    stage.point(260, 220);
     assert_eq!(stage.visible_center(), Some(OWN_PLACE));
 }
 
 #[test]
-fn follower_of_a_root_surface_and_second_follower_are_errors() {
+fn new_follower_is_at_the_pointer_that_stands_on_its_window() {
+    let mut stage = FollowerStage::new();
+    stage.follower.destroy();
+    stage.point(250, 220);
+    assert_eq!(stage.visible_center(), Some(OWN_PLACE));
+    stage.follower = stage.world.client(stage.client).follower(&stage.part);
+    stage.follower.set_anchor(ANCHOR, ANCHOR);
+    stage.world.run_until_idle();
+    assert_eq!(stage.visible_center(), Some((250, 220)));
+}
+
+#[test]
+fn newest_report_of_the_requested_devices_leads_the_follower() {
+    let mut stage = FollowerStage::new();
+    stage.follower.destroy();
+    stage.follower = stage.world.client(stage.client).follower_of(&stage.part, Devices::Pointer | Devices::Touch);
+    stage.follower.set_anchor(ANCHOR, ANCHOR);
+    stage.point(250, 220);
+    assert_eq!(stage.visible_center(), Some((250, 220)));
+    stage.inject(Injected::TouchDown { finger: 4, x: 180.0, y: 200.0 });
+    assert_eq!(stage.visible_center(), Some((180, 200)));
+    stage.inject(Injected::TouchMove { finger: 4, x: 190.0, y: 204.0 });
+    assert_eq!(stage.visible_center(), Some((190, 204)));
+    // The pen does not lead it, and is the pointer on a window without tablet support.
+    stage.inject(Injected::TouchUp { finger: 4 });
+    assert_eq!(stage.visible_center(), Some((250, 220)), "the pointer leads again");
+    stage.follower.destroy();
+    stage.follower = stage.world.client(stage.client).follower_of(&stage.part, Devices::Touch);
+    stage.follower.set_anchor(ANCHOR, ANCHOR);
+    stage.point(260, 220);
+    assert_eq!(stage.visible_center(), Some(OWN_PLACE), "the pointer does not lead it");
+    stage.inject(Injected::TouchDown { finger: 1, x: 300.0, y: 250.0 });
+    assert_eq!(stage.visible_center(), Some((300, 250)));
+    stage.inject(Injected::TouchUp { finger: 1 });
+    assert_eq!(stage.visible_center(), Some(OWN_PLACE));
+}
+
+#[test]
+fn follower_of_a_root_surface_second_follower_and_unknown_devices_are_errors() {
     let error = |code| Some((UpbeatLateLatchManagerV1::interface().name.to_owned(), code));
     let mut stage = FollowerStage::new();
     let root = stage.window.surface.clone();
@@ -145,6 +198,13 @@ fn follower_of_a_root_surface_and_second_follower_are_errors() {
     stage.world.client(stage.client).follower(&part);
     stage.world.settle();
     assert_eq!(stage.world.client(stage.client).error, error(0));
+    for devices in [Devices::empty(), Devices::from_bits_retain(9)] {
+        let mut stage = FollowerStage::new();
+        stage.follower.destroy();
+        stage.world.client(stage.client).follower_of(&stage.part, devices);
+        stage.world.settle();
+        assert_eq!(stage.world.client(stage.client).error, error(2), "{devices:?}");
+    }
 }
 
 #[test]

@@ -35,6 +35,10 @@ use upbeat_timing::time::{Clock, Instant, Span};
 /// beam.
 const MOST_OFF: Span = Span::from_micros(100);
 
+/// An output counts as captured for this long after a client asked for a picture of it: longer than any recorder waits
+/// between two.
+const CAPTURED: Span = Span::from_seconds(1);
+
 /// Surfaces that may have a part of their buffer scanned out in place.
 #[derive(Debug, Default)]
 pub struct SharedFrontBuffers {
@@ -71,13 +75,14 @@ pub fn begin(state: &mut State, surface: &WlSurface) {
 
 /// The client destroyed the protocol object, which states that it no longer writes.
 pub fn end(state: &mut State, surface: &WlSurface) {
+    let now = state.clock.now();
     state.outputs.front_buffers.surfaces.retain(|known| known != surface);
     if let Some(entry) = state.surfaces.get_mut(surface) {
         entry.set_front_buffer(None);
     }
     for output in &mut state.outputs.list {
         if output.front_share.as_ref().is_some_and(|shared| shared.surface == *surface) {
-            output.stop_sharing();
+            output.stop_sharing(now);
         }
     }
 }
@@ -141,6 +146,7 @@ pub(in crate::output) fn update(state: &mut State) {
 /// Called before output `id` shows `scene`: ends its share before drawing if `scene` no longer meets the conditions.
 pub(in crate::output) fn revoke_if_changed(state: &mut State, id: OutputId, scene: &Scene) {
     let Some(shared) = state.outputs.by_id_mut(id).and_then(|output| output.front_share.take()) else { return };
+    let now = state.clock.now();
     let wish = requested_state(&shared.surface);
     let sight = locate(state, id, &shared.surface, wish, scene);
     let ends = match &sight {
@@ -156,7 +162,7 @@ pub(in crate::output) fn revoke_if_changed(state: &mut State, id: OutputId, scen
     let surface = shared.surface.clone();
     output.front_share = Some(shared);
     let Some((reason, is_over)) = ends else { return };
-    output.stop_sharing();
+    output.stop_sharing(now);
     if let Some(front) = front_mut(state, &surface) {
         front.revoke(reason);
         if is_over {
@@ -192,7 +198,7 @@ fn try_share(state: &mut State, surface: &WlSurface, wish: FrontBufferRequest) {
         let times = output.scan_times(&shared);
         output.front_share = Some(shared);
         let Some(times) = times else {
-            output.stop_sharing();
+            output.stop_sharing(now);
             return Err(FrontBufferReason::Display);
         };
         Ok((from, times))
@@ -234,6 +240,11 @@ fn locate(
     if !state.shell.is_at_rest() {
         return Err(FrontBufferReason::Changed);
     }
+    if let Some(over) = output.captured_at.map(|at| at + CAPTURED).filter(|over| state.clock.now() < *over) {
+        let again = &mut state.outputs.front_buffers.again;
+        *again = Some(again.map_or(over, |known| known.min(over)));
+        return Err(FrontBufferReason::Captured);
+    }
     let is_on = state.outputs.front_buffers.is_on;
     if !is_on || output.display.capabilities().scan.is_none() || output.conductor.output().vsync().is_variable() {
         return Err(FrontBufferReason::Display);
@@ -272,12 +283,14 @@ impl OutputState {
         self.front_share.as_ref().is_some_and(|shared| shared.surface == *surface)
     }
 
-    /// Ends sharing and repaints the screen.
-    fn stop_sharing(&mut self) {
+    /// Ends sharing and repaints the screen. Until that frame is seen no capture takes the picture on screen: it lacks
+    /// the pixels that the client wrote.
+    fn stop_sharing(&mut self, now: Instant) {
         if self.front_share.take().is_some() {
             self.display.share_front(None);
             self.canvas.forget();
             self.drawn_scene = Arc::default();
+            self.share_ended = Some(now);
             self.schedule_repaint(RepaintReason::Content);
         }
     }

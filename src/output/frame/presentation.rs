@@ -212,6 +212,7 @@ impl OutputState {
             self.record_client_frame(client, &light, books, record.interference, now);
         }
         books.kernel.note_frame_in_time(now);
+        self.share_ended = self.share_ended.filter(|ended| record.latched < *ended);
         let before = std::mem::replace(&mut self.on_screen, scene);
         self.reclaim(before);
     }

@@ -91,6 +91,18 @@ pub fn device_moved(
     }
 }
 
+/// The pointer stands at `position` (global logical coordinates), and `surface` is below it now. That is no report.
+pub fn pointer_stands(state: &mut State, position: Point<f64, Logical>, surface: &WlSurface) {
+    if any(state) {
+        let (window, now) = (root(surface), state.clock.now());
+        let report = DeviceReport { device: TrackedDevice::Pointer, time: now, position, window: &window };
+        let before = state.outputs.followers.devices.stand(report);
+        if before.as_ref() != Some(&window) {
+            follow(state, before.as_ref(), Some(&window));
+        }
+    }
+}
+
 /// `device` left its window.
 pub fn device_left(state: &mut State, device: TrackedDevice) {
     if let Some(before) = state.outputs.followers.devices.leave(device) {

@@ -45,6 +45,7 @@ impl FrontBufferListener for FrontBufferEvents {
             FrontBufferReason::Changed => wire::Reason::Changed,
             FrontBufferReason::Buffer => wire::Reason::Buffer,
             FrontBufferReason::Hidden => wire::Reason::Hidden,
+            FrontBufferReason::Captured => wire::Reason::Captured,
         };
         self.0.inactive(serial, reason);
     }
@@ -62,6 +63,11 @@ impl FrontBufferListener for FrontBufferEvents {
         let PixelRect { x, y, width, height } = rect;
         let what = format!("{width} × {height} pixels at {x}, {y} do not lie inside of the buffer");
         self.0.post_error(wire::Error::InvalidRectangle, what);
+    }
+
+    fn refuse_acquire_point(&self) {
+        let what = "a commit with a request to share must have no acquire point";
+        self.0.post_error(wire::Error::ExplicitSync, what.to_owned());
     }
 }
 

@@ -128,9 +128,14 @@ impl Locker {
     }
 
     pub fn unlock(self, world: &mut TestWorld) {
+        self.request_unlock(world);
+        world.run_until_idle();
+    }
+
+    /// Unlocks, and does not wait until the session is idle.
+    pub fn request_unlock(self, world: &mut TestWorld) {
         self.lock.unlock_and_destroy();
         world.settle();
-        world.run_until_idle();
     }
 }
 

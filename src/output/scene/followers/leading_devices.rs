@@ -75,6 +75,14 @@ impl DevicesOnWindows {
         None
     }
 
+    /// Another window is below a device that stands still. Returns the window that it was on before.
+    pub fn stand(&mut self, report: DeviceReport<'_>) -> Option<WlSurface> {
+        match self.devices.iter_mut().find(|known| known.device == report.device) {
+            Some(known) => Some(std::mem::replace(&mut known.window, report.window.clone())),
+            None => self.report(report),
+        }
+    }
+
     /// Removes a device. Returns the window that it was on.
     pub fn leave(&mut self, device: TrackedDevice) -> Option<WlSurface> {
         let index = self.devices.iter().position(|known| known.device == device)?;
