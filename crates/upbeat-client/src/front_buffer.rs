@@ -1,6 +1,7 @@
 //! [`FrontBuffer`]: writes into the buffer that is on screen, ahead of the beam (`upbeat_late_latch_v1`).
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,14 +31,31 @@ pub struct RowTimes {
 }
 
 impl RowTimes {
-    /// When the display first reads `row` of the buffer at `from` or later. Pixels written before this time are
-    /// shown; pixels written later are shown one refresh later; pixels being written at this time are torn.
+    /// When the display first reads `row` of the buffer at `from` or later: `anchor + k * interval + line * line_time` of
+    /// the event `scan`, with the smallest whole `k`. Step 3 of the protocol's loop calls it with the first row to be
+    /// written and with now plus the time that drawing takes. `from` must not include the time by which the program may
+    /// wake up late: the program would find its refresh gone each time, and never write.
+    ///
+    /// Pixels written before this time are shown; pixels written later are shown one refresh later; pixels being
+    /// written at this time are torn.
     pub fn read(&self, row: i32, from: Instant) -> Instant {
         let first = self.anchor + self.line * (self.first + i64::from(row));
         let interval = self.interval.as_nanos().max(1);
         let ahead = (from - first).as_nanos();
         let refreshes = ahead.div_euclid(interval) + i64::from(ahead.rem_euclid(interval) > 0);
         first + self.interval * refreshes
+    }
+
+    /// When to begin to write `rows` of the buffer, so that the input is as new as possible and the next refresh that
+    /// can still show the write does; the program sleeps until then, and writes at once if this is not later than
+    /// `now`. `drawing` is the time that writing takes. `lateness` is the time by which the program may wake up late.
+    ///
+    /// The program calls this again after each sleep and for each new input (steps 3 and 4 of the protocol's loop).
+    pub fn write_at(&self, rows: Range<i32>, now: Instant, drawing: Span, lateness: Span) -> Instant {
+        let read = self.read(rows.start, now + drawing);
+        // Before, the display still reads the last rows for the refresh before.
+        let done = self.read(rows.end.max(rows.start + 1) - 1, read) - self.interval;
+        (read - drawing - lateness).max(done.min(read - drawing))
     }
 
     /// The time between two refreshes.
@@ -79,7 +97,7 @@ pub enum FrontEvent {
 /// Writes into a surface's buffer while it is on screen.
 ///
 /// Writing is allowed only between [`FrontEvent::Active`] and [`FrontEvent::Inactive`]. A program plans back from
-/// [`RowTimes::read`]: it samples its input, draws, finishes before the beam arrives, and calls
+/// [`RowTimes::write_at`]: it samples its input, draws, finishes before the beam arrives, and calls
 /// [`written`](Self::written). If this is not offered, or is not possible at the moment, the program commits frames as
 /// usual.
 ///
@@ -87,16 +105,18 @@ pub enum FrontEvent {
 /// # use upbeat_client::{FrontBuffer, FrontEvent};
 /// # use upbeat_timing::time::{Instant, Span};
 /// # fn ink(_: i32) {}
-/// # fn turn(front: &mut FrontBuffer, now: Instant, row: i32, cost: Span) -> Option<Instant> {
+/// # fn frame_with_all_ink_since_active() {}
+/// # fn turn(front: &mut FrontBuffer, now: Instant, row: i32, cost: Span, late: Span) -> Option<Instant> {
 /// while let Some(event) = front.next_event() {
 ///     if let FrontEvent::Inactive(_) = event {
 ///         front.acknowledge_inactive();
+///         frame_with_all_ink_since_active();
 ///     }
 /// }
 /// let times = front.row_times()?;
-/// let read = times.read(row, now + cost);
-/// if read - cost > now {
-///     return Some(read - cost); // sleep until then, to sample newer input
+/// let begin = times.write_at(row..row + 20, now, cost, late);
+/// if begin > now {
+///     return Some(begin); // sleep until then, to sample newer input
 /// }
 /// ink(row);
 /// front.written((0, row, 100, 20));
@@ -275,6 +295,36 @@ mod tests {
         assert_eq!(times.read(0, at(2_000)), at(2_000));
         assert_eq!(times.read(0, at(2_001)), at(18_000));
         assert_eq!(times.read(30, at(2_001)), at(2_600));
+    }
+
+    #[test]
+    fn a_write_begins_before_its_row_however_late_the_program_wakes_up() {
+        let mut state = FrontBufferEventState::default();
+        state.handle_event(scan(100));
+        let times = state.times.unwrap();
+        let (drawing, lateness) = (Span::from_micros(300), Span::from_micros(1_500));
+        // Row 0 is read at 2000, 18000, ...
+        let begin = |micros: i64, rows: Range<i32>| times.write_at(rows, at(micros), drawing, lateness);
+        assert_eq!(begin(0, 0..10), at(200));
+        // It woke up late, but in time for this refresh: it begins at once.
+        for late in [200, 201, 1_000, 1_700] {
+            assert!(begin(late, 0..10) <= at(late), "{late}");
+        }
+        assert_eq!(begin(1_701, 0..10), at(16_200), "too late for this refresh");
+    }
+
+    #[test]
+    fn a_tall_write_begins_when_the_last_row_was_read() {
+        let mut state = FrontBufferEventState::default();
+        state.handle_event(scan(100));
+        let times = state.times.unwrap();
+        let begin =
+            |rows: Range<i32>| times.write_at(rows, at(2_100), Span::from_micros(300), Span::from_micros(1_500));
+        assert_eq!(begin(0..100), at(16_200));
+        // Row 749 is read at 16980 for the refresh before, and row 0 at 18000 for the next.
+        assert_eq!(begin(0..750), at(16_980));
+        // It cannot end before the first row is read: that counts more.
+        assert_eq!(begin(0..795), at(17_700));
     }
 
     #[test]

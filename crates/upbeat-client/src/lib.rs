@@ -2,12 +2,13 @@
 //! Smithay nor other parts of the compositor.
 //!
 //! Most programs only need [`FramePacer`]. Programs that draw under a pen, finger or pointer also use
-//! [`PredictedInput`]; programs that show a part of a long document use [`ScrollView`]. [`protocol`] contains the
-//! bindings for programs that use the protocols directly.
+//! [`PredictedInput`], [`Follower`] and [`FrontBuffer`]; programs that show a part of a long document use
+//! [`ScrollView`]. [`protocol`] contains the bindings for programs that use the protocols directly.
 
 #![warn(missing_docs)]
 
 mod bind_global;
+mod follower;
 mod front_buffer;
 pub mod memory;
 mod pacer;
@@ -16,6 +17,7 @@ pub mod protocol;
 mod scroll;
 pub mod wire;
 
+pub use follower::{FollowDevices, FollowMeans, Follower};
 pub use front_buffer::{FrontBuffer, FrontEvent, InactiveReason, RowTimes, SharedRect};
 pub use pacer::{
     DiscardReason, FramePacer, FrameTarget, NotHeld, PacerEvent, Pacing, PacingInForce, PacingOptions, Path, Reason,
