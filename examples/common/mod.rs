@@ -6,5 +6,6 @@ pub mod figures;
 pub mod mode;
 pub mod picture;
 pub mod screen;
+pub mod tablet;
 pub mod wait;
 pub mod window;

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use upbeat_client::{FramePacer, PredictedInput};
+use upbeat_client::{FollowDevices, Follower, FramePacer, FrontBuffer, PredictedInput};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 use wayland_client::globals::{GlobalList, GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{
-    wl_buffer, wl_compositor, wl_keyboard, wl_pointer, wl_registry, wl_seat, wl_shm, wl_shm_pool, wl_surface, wl_touch,
+    wl_buffer, wl_compositor, wl_keyboard, wl_pointer, wl_region, wl_registry, wl_seat, wl_shm, wl_shm_pool,
+    wl_subcompositor, wl_subsurface, wl_surface, wl_touch,
 };
 use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, WEnum, delegate_noop};
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
-use super::screen::{FreeBuffers, WindowBuffers};
+use super::screen::{BufferSlot, WindowBuffers};
+use super::tablet::{self, PenState};
 
 /// Keys, by their numbers in `linux/input-event-codes.h`.
 pub const ESCAPE: u32 = 1;
@@ -25,6 +27,7 @@ pub enum WindowInput {
         x: f64,
         y: f64,
     },
+    PointerLeft,
     /// Any button of the pointer.
     Button {
         pressed: bool,
@@ -43,6 +46,22 @@ pub enum WindowInput {
     FingerUp {
         finger: i32,
     },
+    /// A tablet tool near or on the window, by the low half of its hardware serial.
+    Pen {
+        tool: u32,
+        x: f64,
+        y: f64,
+        touches: bool,
+    },
+    PenAway {
+        tool: u32,
+    },
+}
+
+/// A subsurface of the window, committed by itself and without input. It has one buffer with transparency.
+pub struct ExampleSubsurface {
+    pub subsurface: wl_subsurface::WlSubsurface,
+    pub buffers: WindowBuffers,
 }
 
 pub struct ExampleWindow {
@@ -50,14 +69,16 @@ pub struct ExampleWindow {
     pub screen: Arc<WindowBuffers>,
     connection: Connection,
     globals: GlobalList,
+    seat: Option<wl_seat::WlSeat>,
     queue: EventQueue<WindowEvents>,
     events: WindowEvents,
 }
 
 /// State that events update.
-struct WindowEvents {
-    free: Arc<FreeBuffers>,
-    inputs: Vec<WindowInput>,
+pub(super) struct WindowEvents {
+    pub(super) inputs: Vec<WindowInput>,
+    pub(super) pens: PenState,
+    hides_cursor: bool,
     configured: bool,
     closed: bool,
 }
@@ -71,7 +92,8 @@ impl ExampleWindow {
         let compositor: wl_compositor::WlCompositor = globals.bind(&handle, 4..=6, ())?;
         let shm: wl_shm::WlShm = globals.bind(&handle, 1..=1, ())?;
         let shell: xdg_wm_base::XdgWmBase = globals.bind(&handle, 1..=6, ())?;
-        let _: Option<wl_seat::WlSeat> = globals.bind(&handle, 5..=7, ()).ok();
+        let seat: Option<wl_seat::WlSeat> = globals.bind(&handle, 5..=7, ()).ok();
+        seat.iter().for_each(|seat| tablet::listen(&globals, seat, &handle));
         let surface = compositor.create_surface(&handle, ());
         let xdg = shell.get_xdg_surface(&surface, &handle, ());
         let toplevel = xdg.get_toplevel(&handle, ());
@@ -83,9 +105,16 @@ impl ExampleWindow {
         let paces = if predict { FramePacer::predicting } else { FramePacer::new };
         let pacer = Arc::new(paces(&connection, &globals, &surface));
         surface.commit();
-        let screen = Arc::new(WindowBuffers::new(&connection, &shm, surface, size, buffers, &handle)?);
-        let heard = WindowEvents { free: screen.free.clone(), inputs: Vec::new(), configured: false, closed: false };
-        let mut window = ExampleWindow { pacer, screen, connection, globals, queue, events: heard };
+        let format = wl_shm::Format::Xrgb8888;
+        let screen = Arc::new(WindowBuffers::new(&connection, &shm, surface, size, buffers, format, &handle)?);
+        let events = WindowEvents {
+            inputs: Vec::new(),
+            pens: PenState::default(),
+            hides_cursor: false,
+            configured: false,
+            closed: false,
+        };
+        let mut window = ExampleWindow { pacer, screen, connection, globals, seat, queue, events };
         while !window.events.configured {
             window.queue.blocking_dispatch(&mut window.events)?;
         }
@@ -95,6 +124,41 @@ impl ExampleWindow {
     /// Predicted positions of the devices on the window.
     pub fn predicted_input(&self) -> PredictedInput {
         PredictedInput::new(&self.connection, &self.globals, &self.screen.surface)
+    }
+
+    /// The front buffer of the window.
+    pub fn front_buffer(&self) -> FrontBuffer {
+        FrontBuffer::new(&self.connection, &self.globals, &self.screen.surface)
+    }
+
+    /// Has a subsurface follow all devices of the seat, held at `anchor`; `None` without a seat.
+    pub fn follower(&self, subsurface: &ExampleSubsurface, anchor: (i32, i32)) -> Option<Follower> {
+        let (surface, seat) = (&subsurface.buffers.surface, self.seat.as_ref()?);
+        let follower = Follower::new(&self.connection, &self.globals, surface, seat, FollowDevices::ALL);
+        follower.set_anchor(anchor.0, anchor.1);
+        Some(follower)
+    }
+
+    /// Makes a subsurface of this size; it appears with its first buffer.
+    pub fn subsurface(&self, size: (usize, usize)) -> anyhow::Result<ExampleSubsurface> {
+        let handle = self.queue.handle();
+        let compositor: wl_compositor::WlCompositor = self.globals.bind(&handle, 4..=6, ())?;
+        let shm: wl_shm::WlShm = self.globals.bind(&handle, 1..=1, ())?;
+        let subcompositor: wl_subcompositor::WlSubcompositor = self.globals.bind(&handle, 1..=1, ())?;
+        let surface = compositor.create_surface(&handle, ());
+        let subsurface = subcompositor.get_subsurface(&surface, &self.screen.surface, &handle, ());
+        subsurface.set_desync();
+        let nothing = compositor.create_region(&handle, ());
+        surface.set_input_region(Some(&nothing));
+        nothing.destroy();
+        let format = wl_shm::Format::Argb8888;
+        let buffers = WindowBuffers::new(&self.connection, &shm, surface, size, 1, format, &handle)?;
+        Ok(ExampleSubsurface { subsurface, buffers })
+    }
+
+    /// Shows no cursor on the window from the next entry of the pointer on.
+    pub fn hide_cursor(&mut self) {
+        self.events.hides_cursor = true;
     }
 
     pub fn is_open(&self) -> bool {
@@ -155,9 +219,9 @@ hear!(xdg_toplevel::XdgToplevel, (), |heard, _toplevel, event, _known, _handle| 
     heard.closed |= matches!(event, xdg_toplevel::Event::Close);
 });
 
-hear!(wl_buffer::WlBuffer, usize, |heard, _buffer, event, index, _handle| {
+hear!(wl_buffer::WlBuffer, BufferSlot, |_heard, _buffer, event, slot, _handle| {
     if let wl_buffer::Event::Release = event {
-        heard.free.put_back(*index);
+        slot.put_back();
     }
 });
 
@@ -182,8 +246,14 @@ hear!(wl_keyboard::WlKeyboard, (), |heard, _keyboard, event, _known, _handle| {
     }
 });
 
-hear!(wl_pointer::WlPointer, (), |heard, _pointer, event, _known, _handle| {
+hear!(wl_pointer::WlPointer, (), |heard, pointer, event, _known, _handle| {
+    if let wl_pointer::Event::Enter { serial, .. } = &event
+        && heard.hides_cursor
+    {
+        pointer.set_cursor(*serial, None, 0, 0);
+    }
     match event {
+        wl_pointer::Event::Leave { .. } => heard.inputs.push(WindowInput::PointerLeft),
         wl_pointer::Event::Enter { surface_x: x, surface_y: y, .. }
         | wl_pointer::Event::Motion { surface_x: x, surface_y: y, .. } => {
             heard.inputs.push(WindowInput::Pointer { x, y })
@@ -213,3 +283,6 @@ delegate_noop!(WindowEvents: ignore wl_compositor::WlCompositor);
 delegate_noop!(WindowEvents: ignore wl_shm::WlShm);
 delegate_noop!(WindowEvents: ignore wl_shm_pool::WlShmPool);
 delegate_noop!(WindowEvents: ignore wl_surface::WlSurface);
+delegate_noop!(WindowEvents: ignore wl_subcompositor::WlSubcompositor);
+delegate_noop!(WindowEvents: ignore wl_subsurface::WlSubsurface);
+delegate_noop!(WindowEvents: ignore wl_region::WlRegion);

@@ -1,33 +1,33 @@
-//! Ink under a pointer or fingers, drawn to their predicted position at the frame's light.
+//! Ink under a pointer, fingers or a pen, drawn to their predicted position at the frame's light.
 //!
 //! ```text
 //! cargo run --example ink -- --horizon 16
+//! cargo run --release --example ink -- --front-buffer
 //! ```
 //!
 //! Dark ink is the hand's path so far. Orange ink is the predicted rest, drawn anew in every frame. There is none while
-//! the hand rests, and on compositors that do not predict. `Q` ends it.
+//! the hand rests, and on compositors that do not predict. The brush tip is a subsurface that follows the hand. With
+//! `--front-buffer`, dark ink is written into the picture on screen while the compositor allows it. `Q` ends it.
 
+#[path = "../common/mod.rs"]
 mod common;
-
-use std::collections::HashMap;
-use std::time::Duration;
+mod front;
+mod sheet;
+mod tip;
 
 use clap::Parser;
 use common::figures::ExampleFigures;
 use common::mode::pacing_text;
-use common::picture::{LETTER, Picture};
-use common::window::{ExampleWindow, WindowInput};
-use upbeat_client::{FrameTarget, Pacing, PacingOptions, PredictedDevice, PredictedPoint};
-use upbeat_timing::time::Span;
+use common::window::ExampleWindow;
+use front::FrontInk;
+use sheet::InkSheet;
+use tip::BrushTip;
+use upbeat_client::{FrameTarget, FrontBuffer, Pacing, PacingOptions, PredictedInput};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 const SIZE: (usize, usize) = (960, 600);
 /// A buffer on screen, a buffer on its way, a buffer to draw into.
 const BUFFERS: usize = 3;
-const PAPER: u32 = 0x00f4_f1ea;
-const INK: u32 = 0x0018_2a6b;
-const AHEAD: u32 = 0x00f0_8020;
-/// Half the width of a stroke, in pixels.
-const NIB: f64 = 3.0;
 
 /// Ink under a hand, on any Wayland compositor.
 ///
@@ -37,16 +37,23 @@ struct InkArgs {
     /// How far ahead of its last report the hand is drawn, in milliseconds; 0 for not at all
     #[arg(long, default_value_t = 33)]
     horizon: i64,
+    /// Write ink into the picture on screen, where the compositor allows it
+    #[arg(long)]
+    front_buffer: bool,
     /// End after this number of frames
     #[arg(long)]
     frames: Option<u32>,
 }
 
-/// The ink so far, and the last position of each drawing device.
-struct InkDrawing {
-    paper: Picture,
-    nibs: HashMap<PredictedDevice, (f64, f64)>,
-    pressed: bool,
+struct InkProgram {
+    window: ExampleWindow,
+    predicted: PredictedInput,
+    sheet: InkSheet,
+    tip: BrushTip,
+    front: FrontInk,
+    figures: ExampleFigures,
+    /// A target without a free buffer.
+    waiting: Option<FrameTarget>,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -55,83 +62,64 @@ fn main() -> anyhow::Result<()> {
     let predicted = window.predicted_input();
     predicted.set_horizon(Span::from_millis(options.horizon));
     window.pacer.set_options(PacingOptions { pacing: Pacing::JustInTime, ..PacingOptions::default() });
+    let front = options.front_buffer.then(|| window.front_buffer());
+    let tip = BrushTip::new(&mut window, front.as_ref().is_some_and(FrontBuffer::is_offered))?;
+    let front = FrontInk::new(front);
     window.screen.surface.commit();
     window.pacer.request_frame();
-    let mut sheet = InkDrawing { paper: Picture::new(SIZE.0, SIZE.1), nibs: HashMap::new(), pressed: false };
-    sheet.paper.fill(PAPER);
-    let mut figures = ExampleFigures::default();
-    let mut waiting: Option<FrameTarget> = None;
+    let (sheet, figures) = (InkSheet::new(SIZE), ExampleFigures::default());
+    let mut program = InkProgram { window, predicted, sheet, tip, front, figures, waiting: None };
     let wanted = options.frames.unwrap_or(u32::MAX);
-    while window.is_open() && figures.committed < wanted {
-        for input in window.inputs() {
-            sheet.handle_input(input);
-        }
-        if let Some(target) = waiting.take().or_else(|| window.pacer.next_target()) {
-            match window.screen.free.take(Duration::ZERO) {
-                Some(buffer) => {
-                    figures.begun(target, window.pacer.now());
-                    window.pacer.request_frame();
-                    figures.committed += 1;
-                    let points = predicted.take();
-                    let picture = sheet.with(&points, &pacing_text(window.pacer.effective()), predicted.horizon());
-                    window.screen.show(buffer, &picture, &window.pacer, target)?;
-                }
-                None => waiting = Some(target),
-            }
-        }
-        window.wait(None)?;
-        while let Some(event) = window.pacer.next_event() {
-            figures.event(&event);
-        }
+    while program.window.is_open() && program.figures.committed < wanted {
+        let until = program.show()?;
+        program.window.wait(until)?;
+        program.handle_events();
     }
-    figures.report("ink");
+    program.figures.report("ink");
+    program.front.report();
     Ok(())
 }
 
-impl InkDrawing {
-    fn handle_input(&mut self, input: WindowInput) {
-        match input {
-            WindowInput::Button { pressed } => {
-                self.pressed = pressed;
-                self.nibs.remove(&PredictedDevice::Pointer);
-            }
-            WindowInput::Pointer { x, y } if self.pressed => self.ink_to(PredictedDevice::Pointer, (x, y)),
-            WindowInput::Finger { finger, x, y, .. } => self.ink_to(PredictedDevice::Touch(finger as u32), (x, y)),
-            WindowInput::FingerUp { finger } => {
-                self.nibs.remove(&PredictedDevice::Touch(finger as u32));
-            }
-            _ => {}
+impl InkProgram {
+    fn handle_events(&mut self) {
+        while let Some(event) = self.window.pacer.next_event() {
+            self.figures.event(&event);
         }
+        for input in self.window.inputs() {
+            self.tip.handle_input(&input);
+            self.sheet.handle_input(input);
+        }
+        self.front.handle_events(&mut self.sheet);
     }
 
-    fn ink_to(&mut self, device: PredictedDevice, to: (f64, f64)) {
-        let from = self.nibs.insert(device, to).unwrap_or(to);
-        line(&mut self.paper, from, to, INK);
+    /// Shows new ink by a write or a frame. Returns when to try again without an event.
+    fn show(&mut self) -> anyhow::Result<Option<Instant>> {
+        self.tip.update()?;
+        self.sheet.set_texts(self.texts());
+        if self.front.is_active() {
+            return self.front.write_when_due(&mut self.sheet, &self.window.screen, MonotonicClock.now());
+        }
+        let Some(target) = self.waiting.take().or_else(|| self.window.pacer.next_target()) else { return Ok(None) };
+        let Some(buffer) = self.window.screen.free.take_other(self.front.current()) else {
+            self.waiting = Some(target);
+            return Ok(None);
+        };
+        self.figures.begun(target, self.window.pacer.now());
+        self.window.pacer.request_frame();
+        self.figures.committed += 1;
+        let picture = self.sheet.frame(&self.predicted.take());
+        self.front.share(buffer, SIZE);
+        self.window.screen.show(buffer, &picture, &self.window.pacer, target)?;
+        Ok(None)
     }
 
-    /// The sheet with the predicted path of each drawing device.
-    fn with(&self, points: &[PredictedPoint], pacing_text: &str, horizon: Span) -> Picture {
-        let mut picture = self.paper.clone();
-        for point in points {
-            if let Some(from) = self.nibs.get(&point.device) {
-                line(&mut picture, *from, (point.x, point.y), AHEAD);
-            }
-        }
-        let predicts = match horizon {
+    fn texts(&self) -> Vec<String> {
+        let predicts = match self.predicted.horizon() {
             Span::ZERO => "nothing is predicted".to_owned(),
+            _ if self.front.is_active() => "nothing is predicted outside of frames".to_owned(),
             horizon => format!("predicted by up to {:.0} ms", horizon.as_millis_f64()),
         };
-        for (row, text) in [pacing_text, &predicts, "Q end"].into_iter().enumerate() {
-            picture.text((16, 16 + row as i32 * (LETTER + 8)), text, 0x00d0_d8e0);
-        }
-        picture
-    }
-}
-
-fn line(picture: &mut Picture, from: (f64, f64), to: (f64, f64), colour: u32) {
-    let steps = (to.0 - from.0).hypot(to.1 - from.1).ceil().max(1.0);
-    for step in 0..=steps as u32 {
-        let way = f64::from(step) / steps;
-        picture.disc((from.0 + way * (to.0 - from.0), from.1 + way * (to.1 - from.1)), NIB, colour);
+        let pacing = pacing_text(self.window.pacer.effective());
+        vec![pacing, predicts, self.tip.text(), self.front.text(), "Q end".to_owned()]
     }
 }

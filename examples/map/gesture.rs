@@ -136,7 +136,7 @@ impl ZoomState {
                 self.fingers.retain(|(known, _)| *known != finger);
                 self.gesture.iter_mut().for_each(|gesture| gesture.is_over = true);
             }
-            WindowInput::Key(_) | WindowInput::Button { .. } => {}
+            _ => {}
         }
     }
 
