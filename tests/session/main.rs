@@ -11,6 +11,7 @@ mod ends;
 mod frame_pacing;
 mod game;
 mod hotplug;
+mod ink;
 mod installed;
 mod interrupt;
 mod map;
