@@ -32,6 +32,7 @@ pub use identity::EdidIdentity;
 pub use mapped::MappedPixels;
 pub use screen_snapshot::ScreenSnapshot;
 use std::os::fd::OwnedFd;
+pub use upbeat_record::ipc::message::DriverFeatures;
 pub use upbeat_record::pixels::PixelBuffer;
 
 pub use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
@@ -358,6 +359,11 @@ pub trait Display {
 
     /// The monitor's identity; `None` if there is no monitor, or it states none.
     fn identity(&self) -> Option<EdidIdentity> {
+        None
+    }
+
+    /// The features of its kernel driver; `None` without one.
+    fn driver_features(&self) -> Option<&DriverFeatures> {
         None
     }
 

@@ -26,6 +26,7 @@ fn version_and_outputs_are_reported() {
     assert!(outputs.iter().all(|output| output.on && output.wish == PacingWish::Auto));
     let text = words(&session.msg(&["outputs"]));
     assert!(text.contains("HEADLESS-1") && text.contains("640x480@75"), "{text}");
+    assert!(outputs.iter().all(|output| output.driver.is_none()) && !text.contains("driver"), "{text}");
 }
 
 #[test]

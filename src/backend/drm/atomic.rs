@@ -101,6 +101,11 @@ impl AtomicCrtc {
         self.plane(plane).is_some_and(|properties| properties.handle(name).is_some())
     }
 
+    /// The output's planes with their properties; the primary plane is the first.
+    pub fn planes(&self) -> &[(plane::Handle, Properties)] {
+        &self.planes
+    }
+
     /// Sets the mode of the next modeset.
     pub fn set_mode(&mut self, mode: DrmMode) -> std::io::Result<()> {
         // The kernel keeps the blob of the current mode for as long as it is in force.

@@ -27,7 +27,7 @@ use super::scanout::{ScanoutAllocator, ScanoutBuffers};
 use super::scanout_renderer::ScanoutRenderer;
 use super::vrr::VariableRates;
 use super::worker::WorkerHandle;
-use super::{ConfiguredMode, DrmError, edid, fence, kms, mode};
+use super::{ConfiguredMode, DrmError, driver_features, edid, fence, kms, mode};
 use crate::backend::EdidIdentity;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
@@ -249,6 +249,7 @@ impl WorkerState {
         let rates = VariableRates::of(edid.as_deref(), crtc.atomic());
         let range =
             rates.range(&name, mode_of(mode), wish.slowest).filter(|_| enable_vrr(&mut crtc, &scanout, size, &name));
+        let features = driver_features::find(device, handle, &crtc, scanout.first().as_ref(), &self.driver);
         let cursor_size = device.cursor_size();
         let cursor_size = (cursor_size.w.cast_signed(), cursor_size.h.cast_signed());
         let cursor = cursor.and_then(|claim| cursor_images(crtc.device(), claim, cursor_size));
@@ -269,6 +270,7 @@ impl WorkerState {
             cursor_size: cursor.as_ref().map(|(images, _)| images.size),
             gamma_size: gamma.as_ref().map(Gamma::size),
             formats: client.formats().clone(),
+            features,
             device: crtc.device().clone(),
         };
         let flipper = Flipper::new(FlipperParts {

@@ -61,6 +61,11 @@ impl ScanoutPicture {
         ScanoutPicture(Arc::new(PictureMemory { framebuffer, top: 0, size, jobs: jobs.clone(), kind: None }))
     }
 
+    /// The framebuffer that contains it.
+    pub fn framebuffer(&self) -> framebuffer::Handle {
+        self.0.framebuffer
+    }
+
     /// The plane configuration that shows it on a plane of `size` pixels.
     pub fn plane_config(&self, size: (i32, i32)) -> PlaneConfig<'static> {
         part(self.0.framebuffer, self.0.top, size)

@@ -9,13 +9,14 @@ use drm_fourcc::DrmFormat;
 use super::pipe::Pipe;
 use crate::backend::plane::PlaneContents;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, EdidIdentity, FrameId, FramePlan, GammaRamp, ModeId,
-    RateLimit, ScreenSnapshot, SubmitError, VideoMode,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, DriverFeatures, EdidIdentity, FrameId, FramePlan,
+    GammaRamp, ModeId, RateLimit, ScreenSnapshot, SubmitError, VideoMode,
 };
 use upbeat_timing::time::Instant;
 
 pub struct DrmOutput {
     name: String,
+    features: DriverFeatures,
     pipe: Rc<RefCell<Pipe>>,
 }
 
@@ -27,8 +28,11 @@ impl std::fmt::Debug for DrmOutput {
 
 impl DrmOutput {
     pub(super) fn new(pipe: Rc<RefCell<Pipe>>) -> Self {
-        let name = pipe.borrow().properties().name.clone();
-        DrmOutput { name, pipe }
+        let (name, features) = {
+            let pipe = pipe.borrow();
+            (pipe.properties().name.clone(), pipe.properties().features.clone())
+        };
+        DrmOutput { name, features, pipe }
     }
 
     /// The formats and modifiers that its primary plane can show.
@@ -74,6 +78,10 @@ impl Display for DrmOutput {
 
     fn identity(&self) -> Option<EdidIdentity> {
         self.pipe.borrow().properties().identity.clone()
+    }
+
+    fn driver_features(&self) -> Option<&DriverFeatures> {
+        Some(&self.features)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -25,8 +25,8 @@ use super::worker::WorkerHandle;
 use super::{client_framebuffer, readback, vrr};
 use crate::backend::plane::{DeviceMemory, PlaneContents};
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, EdidIdentity, FrameId, FramePlan, GammaRamp,
-    LossReason, PixelBuffer, PixelRect, PlanChange, ScreenSnapshot, SubmitError, VideoMode, overlay,
+    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, DriverFeatures, EdidIdentity, FrameId, FramePlan,
+    GammaRamp, LossReason, PixelBuffer, PixelRect, PlanChange, ScreenSnapshot, SubmitError, VideoMode, overlay,
 };
 use crate::revision::Revision;
 use mode_switching::ModeSwitches;
@@ -55,6 +55,7 @@ pub(super) struct PipeProperties {
     /// Entries per channel of the gamma table.
     pub gamma_size: Option<u32>,
     pub formats: PlaneFormats,
+    pub features: DriverFeatures,
     pub device: DrmDeviceFd,
 }
 

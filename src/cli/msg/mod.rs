@@ -2,6 +2,7 @@
 
 mod input;
 mod legend;
+mod outputs_text;
 mod print;
 mod table;
 

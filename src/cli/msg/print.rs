@@ -5,12 +5,13 @@ use std::iter;
 use std::process::ExitCode;
 
 use super::legend;
-use super::table::TextTable;
+use super::outputs_text::outputs_text;
+use super::table::{TextTable, millis, printable};
 use upbeat_record::ipc::EventSubscription;
 use upbeat_record::ipc::message::layouts::KeyboardLayouts;
 use upbeat_record::ipc::message::{
-    CadenceStats, ClientUse, EndedClient, LayerInfo, Miss, OutputInfo, OutputStats, Response, ScanTiming, WindowInfo,
-    WindowStats, WorkspaceInfo,
+    CadenceStats, ClientUse, EndedClient, LayerInfo, Miss, OutputStats, Response, WindowInfo, WindowStats,
+    WorkspaceInfo,
 };
 use upbeat_timing::record::DistributionSummary;
 use upbeat_timing::time::Span;
@@ -130,12 +131,6 @@ fn workspaces_table(workspaces: &[WorkspaceInfo]) -> TextTable {
     table
 }
 
-/// Direction and speed of the scan-out, such as `720 lines down, 22.2 µs each`.
-fn scan_text(scan: ScanTiming) -> String {
-    let micros = scan.line_time.as_nanos() as f64 / 1_000.0;
-    format!("{} lines {}, {micros:.1} µs each", scan.lines, scan.direction.word())
-}
-
 fn layers_table(layers: &[LayerInfo]) -> TextTable {
     let mut table = TextTable::new(&["namespace", "  pid", "output", "level", "at", "size"]);
     for LayerInfo { namespace, pid, output, level, geometry } in layers {
@@ -157,49 +152,6 @@ fn layouts_text(keyboard: &KeyboardLayouts) -> String {
         format!("{number} {}{used}\n", printable(name))
     };
     (0..).zip(&keyboard.layouts).map(line).collect()
-}
-
-fn outputs_text(outputs: &[OutputInfo]) -> String {
-    let mut table = TextTable::new(&[
-        "output",
-        "mode",
-        "at",
-        " scale",
-        "turned",
-        "on",
-        "asked",
-        "paced",
-        " interval",
-        " submit lead",
-        " compose",
-        "scanned",
-        "monitor",
-    ]);
-    for output in outputs {
-        table.row(vec![
-            output.name.clone(),
-            output.mode.to_string(),
-            format!("{},{}", output.geometry.x, output.geometry.y),
-            format!("{}{}", output.scale, if output.scale_is_guessed { " (guessed)" } else { "" }),
-            printable(&output.transform),
-            if output.on { "yes" } else { "no" }.to_owned(),
-            output.wish.to_string(),
-            output.pacing.to_string(),
-            millis(output.interval),
-            millis(output.submit_lead),
-            millis(output.compose_budget),
-            output.scan.map_or_else(|| "nobody knows".to_owned(), scan_text),
-            output.monitor.as_deref().map(printable).unwrap_or_default(),
-        ]);
-    }
-    // One renderer draws for all outputs.
-    let drawn_by = outputs.first().map(|output| format!("\ndrawn by {}\n", printable(&output.drawn_by)));
-    format!("{table}{}", drawn_by.unwrap_or_default())
-}
-
-/// A client's name for itself, without characters that a terminal would take for commands.
-fn printable(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
 }
 
 fn windows_text(windows: &[WindowInfo]) -> String {
@@ -315,10 +267,6 @@ fn summary_row(name: String, what: &str, summary: Option<DistributionSummary>) -
 
 fn optional(span: Option<Span>) -> String {
     span.map_or_else(|| "-".to_owned(), millis)
-}
-
-fn millis(span: Span) -> String {
-    format!("{:.2}", span.as_millis_f64())
 }
 
 fn seconds(span: Span) -> String {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use upbeat_timing::time::Span;
+
 /// A table of text. A column whose heading starts with a space is right-aligned, because numbers read best that way.
 pub(super) struct TextTable {
     headings: Vec<&'static str>,
@@ -38,4 +40,13 @@ impl fmt::Display for TextTable {
         }
         Ok(())
     }
+}
+
+/// A client's name for itself, without characters that a terminal would take for commands.
+pub(super) fn printable(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
+}
+
+pub(super) fn millis(span: Span) -> String {
+    format!("{:.2}", span.as_millis_f64())
 }

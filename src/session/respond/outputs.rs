@@ -70,6 +70,7 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> OutputInfo {
             direction: beam.direction,
         }),
         drawn_by: state.outputs.renderer().map_or_else(|| "no renderer".to_owned(), Renderer::describe),
+        driver: known.display().driver_features().cloned(),
     }
 }
 

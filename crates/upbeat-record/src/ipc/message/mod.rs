@@ -26,7 +26,7 @@ pub mod workspace;
 pub use client_use::{ClientUse, EndedClient, ResourceUse};
 pub use layer::{LayerInfo, LayerLevel};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, RefreshRate};
-pub use output::{OutputInfo, ScanTiming};
+pub use output::{DriverFeatures, OutputInfo, ScanTiming};
 pub use request::Request;
 pub use response::Response;
 use serde::{Deserialize, Serialize};

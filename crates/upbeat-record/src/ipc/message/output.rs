@@ -20,6 +20,30 @@ pub struct ScanTiming {
     pub direction: ScanDirection,
 }
 
+/// Features of a kernel driver that change the picture on screen between two refreshes, as found when the monitor was set up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DriverFeatures {
+    /// The kernel's name of the driver, such as `i915`.
+    pub name: String,
+    /// Whether the driver takes asynchronous flips in atomic commits.
+    pub async_atomic_flips: bool,
+    /// Whether the driver takes asynchronous flips through the legacy call.
+    pub async_legacy_flips: bool,
+    /// The planes of this output that take asynchronous flips, such as `primary-31`. Left out if the kernel does not name them
+    /// (before Linux 6.16).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub async_planes: Option<Vec<String>>,
+    /// Whether the cursor can be moved by the legacy call, which need not wait for the refresh. Left out if that was not tried,
+    /// because a cursor was on screen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor_moves: Option<bool>,
+    /// Whether pixels that are changed in a buffer on screen are shown only after `DIRTYFB`. Left out if the driver's answer
+    /// was unclear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_dirtyfb: Option<bool>,
+}
+
 /// An output with its mode, its geometry and its timing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -60,4 +84,7 @@ pub struct OutputInfo {
     pub scan: Option<ScanTiming>,
     /// The renderer and the reason for its choice, as text for the user.
     pub drawn_by: String,
+    /// The features of the display's driver. Left out for outputs without a driver: virtual outputs and windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<DriverFeatures>,
 }
