@@ -400,6 +400,14 @@ pub trait Display {
         None
     }
 
+    /// Permits writes into the buffer on screen where they are off because they are untested, as on real displays.
+    ///
+    /// # Errors
+    /// A phrase that says why the display cannot do it now. It may be able to after a change of its mode.
+    fn force_front_buffer(&mut self, on: bool) -> Result<(), &'static str> {
+        if on && !self.capabilities().front_buffer { Err("such displays have no front buffer") } else { Ok(()) }
+    }
+
     /// Asks to withdraw every frame numbered `from` or later that is not on its way to the screen yet. A frame is
     /// withdrawn only when it is reported as [`Lost`](DisplayEvent::Lost); a frame that was on its way already is
     /// reported as [`Presented`](DisplayEvent::Presented).

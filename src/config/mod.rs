@@ -13,6 +13,7 @@ pub mod effects;
 mod entry_limits;
 mod error;
 mod file;
+mod front_buffer;
 mod gestures;
 mod include;
 pub mod keymap;
@@ -37,6 +38,7 @@ pub use device::{Acceleration, AccelerationProfile, CursorOptions, DeviceRule, K
 pub use effects::EffectOptions;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
+pub use front_buffer::FrontBufferOption;
 pub use gestures::GestureOptions;
 pub use keymap::NoSuchKeymap;
 pub use keys::{Keys, KeysWhenLocked};
@@ -194,6 +196,8 @@ pub struct OutputRule {
     /// How the image is turned on the panel.
     pub transform: Option<OutputTransform>,
     pub pacing: Option<PacingWish>,
+    /// Whether the buffer on screen may be written.
+    pub front_buffer: Option<FrontBufferOption>,
 }
 
 /// A rule for applications. Options that it leaves out keep their value.
@@ -242,6 +246,8 @@ pub struct OutputSettings {
     /// How the image is turned on the panel.
     pub turn: OutputTransform,
     pub pacing: PacingWish,
+    /// Whether the buffer on screen may be written.
+    pub front_buffer: FrontBufferOption,
 }
 
 /// The settings of one application, from all rules that match.
@@ -274,6 +280,7 @@ impl Config {
             scale: None,
             turn: OutputTransform::NORMAL,
             pacing: self.pacing,
+            front_buffer: FrontBufferOption::Auto,
         };
         let is_meant =
             |rule: &&OutputRule| rule.name.matches(name) || monitor.is_some_and(|monitor| rule.name.matches(monitor));
@@ -284,6 +291,7 @@ impl Config {
             scale: rule.scale.or(settings.scale),
             turn: rule.transform.unwrap_or(settings.turn),
             pacing: rule.pacing.unwrap_or(settings.pacing),
+            front_buffer: rule.front_buffer.unwrap_or(settings.front_buffer),
         })
     }
 

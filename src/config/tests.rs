@@ -85,9 +85,9 @@ fn every_option_is_documented_and_every_example_is_valid() {
     let LayerRule { namespace: _, opacity, corner_radius, capture, keyboard } = &example.layers[0];
     assert!(opacity.is_some() && corner_radius.is_some() && capture.is_some() && keyboard.is_some());
     // An option that an example leaves out is missing in its serialised form, so no field of a rule may be unset.
-    let OutputRule { name: _, enabled, mode, position, scale, transform, pacing } = &example.outputs[0];
+    let OutputRule { name: _, enabled, mode, position, scale, transform, pacing, front_buffer } = &example.outputs[0];
     assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());
-    assert!(transform.is_some());
+    assert!(transform.is_some() && front_buffer.is_some());
     let DeviceRule {
         name: _,
         natural_scroll,

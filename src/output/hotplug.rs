@@ -11,6 +11,7 @@ use super::globals::OutputGlobals;
 use super::panel::turn_of;
 use super::{OutputState, guessed_scale};
 use crate::backend::{Display, EdidIdentity, VideoMode};
+use crate::config::FrontBufferOption;
 use crate::output_transform::OutputTransform;
 use crate::render::Canvas;
 use crate::revision::Revision;
@@ -38,6 +39,8 @@ pub struct Placement {
     pub turn: Option<OutputTransform>,
     /// How the output's clients are paced.
     pub pacing: Option<PacingWish>,
+    /// Whether the buffer on screen may be written.
+    pub front_buffer: FrontBufferOption,
 }
 
 /// Adds an output for a display that was plugged in.
@@ -88,6 +91,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         conductor: Conductor::new(machine, cores),
         is_placed: placement.position.is_some(),
         wish: placement.pacing,
+        front_buffer: FrontBufferOption::default(),
         clients: super::clients::paced_clients::PacedClients::default(),
         drawn_scene: Arc::default(),
         focused_clients: super::clients::pacing::FocusedClients::default(),
@@ -120,6 +124,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     state.outputs.rules.mark_all_stale();
     let writes_in_place = state.outputs.writes_in_place;
     if let Some(output) = state.outputs.by_id_mut(id) {
+        output.apply_front_buffer_option(placement.front_buffer);
         output.update_scan(writes_in_place);
         output.schedule_repaint(RepaintReason::Output);
     }

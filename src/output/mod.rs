@@ -211,6 +211,8 @@ pub struct OutputState {
     presented: Instant,
     /// Changes drawn into the front buffer.
     in_place: in_place::InPlaceWrites,
+    /// Whether the buffer on screen may be written.
+    front_buffer: crate::config::FrontBufferOption,
     /// The client buffer that is scanned out in place, and when that last began.
     front_share: Option<clients::front_buffer::FrontBufferShare>,
     shared_at: Instant,

@@ -42,6 +42,7 @@ pub fn park(state: &mut State, id: OutputId) {
         scale: (!output.guesses_scale).then_some(scale),
         turn: Some(turn_of(&output.output)),
         pacing: output.wish,
+        front_buffer: output.front_buffer,
     };
     tracing::info!(output = output.display.name(), "taken out of the layout");
     state.outputs.parked.push(Parked { display: output.display, placement, is_placed: output.is_placed });

@@ -77,10 +77,10 @@ fn configured(config: &Config) -> usize {
 fn add(state: &mut State, opened: OpenedParentWindow) {
     let OpenedParentWindow { display, window, scale: parents } = opened;
     let settings = state.session.config.config().output(display.name(), None);
-    let OutputSettings { position, scale, turn, pacing, .. } = settings;
+    let OutputSettings { position, scale, turn, pacing, front_buffer, .. } = settings;
     // Without a configured scale, the parent's is used.
     let scale = Some(scale.map_or(parents, OutputScale::factor));
-    let placement = Placement { position, scale, turn: Some(turn), pacing: Some(pacing) };
+    let placement = Placement { position, scale, turn: Some(turn), pacing: Some(pacing), front_buffer };
     let id = hotplug::add(state, display, placement);
     power::set(state, id, settings.enabled);
     state.session.nested.outputs.insert(window, NestedWindowState { output: id, is_hidden: false });

@@ -12,6 +12,7 @@ use crate::backend::{Display, VideoMode};
 use crate::config::{Config, OutputMode, OutputScale, OutputSettings, RefreshRate};
 use crate::output::clients::rules;
 use crate::output::hotplug::{self, OutputChange, Placement, ScaleChange};
+use crate::output::in_place;
 use crate::output::mode_switch::{self, RequestedMode};
 use crate::output::{OutputState, power};
 use crate::state::State;
@@ -93,9 +94,14 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
         output
     };
     state.session.recordings.begin(&output)?;
-    let OutputSettings { enabled, position, scale, turn, pacing, .. } = settings;
-    let placement =
-        Placement { position, scale: scale.map(OutputScale::factor), turn: Some(turn), pacing: Some(pacing) };
+    let OutputSettings { enabled, position, scale, turn, pacing, front_buffer, .. } = settings;
+    let placement = Placement {
+        position,
+        scale: scale.map(OutputScale::factor),
+        turn: Some(turn),
+        pacing: Some(pacing),
+        front_buffer,
+    };
     let id = hotplug::add(state, Box::new(output), placement);
     power::set(state, id, enabled);
     Ok(id)
@@ -154,6 +160,9 @@ pub(super) fn apply_changes(state: &mut State, old: &Config, new: &Config) -> Re
         if (before.position, before.scale, before.turn) != (now.position, now.scale, now.turn) {
             let (scale, turn) = (ScaleChange::or_guessed(now.scale.map(OutputScale::factor)), Some(now.turn));
             hotplug::arrange_all(state, &[OutputChange { output: id, position: now.position, scale, turn }]);
+        }
+        if before.front_buffer != now.front_buffer {
+            in_place::set_front_buffer_option(state, id, now.front_buffer);
         }
         if before.enabled != now.enabled {
             power::set(state, id, now.enabled);

@@ -7,6 +7,7 @@ mod bad_input_above;
 mod input_area;
 mod late_writes;
 mod misses;
+mod output_rules;
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};

@@ -246,7 +246,11 @@ fn locate(
         return Err(FrontBufferReason::Captured);
     }
     let is_on = state.outputs.front_buffers.is_on;
-    if !is_on || output.display.capabilities().scan.is_none() || output.conductor.output().vsync().is_variable() {
+    if !is_on
+        || !output.has_front_buffer()
+        || output.display.capabilities().scan.is_none()
+        || output.conductor.output().vsync().is_variable()
+    {
         return Err(FrontBufferReason::Display);
     }
     in_place::locate_buffer(output, surface, rect, scene).map(|sight| (sight, buffer))

@@ -26,7 +26,7 @@ use self::pending_light::PendingWrite;
 pub(super) use self::pending_light::{LitWrite, ReplacedWrite};
 use super::{OutputState, clients::pacing, repaint};
 use crate::backend::{FramePlan, PlanChange};
-use crate::config::InPlaceSize;
+use crate::config::{FrontBufferOption, InPlaceSize};
 use crate::scene::Layer;
 use crate::state::State;
 use crate::surface;
@@ -343,6 +343,16 @@ pub fn set_enabled(state: &mut State, on: bool) {
     update_rules(state);
 }
 
+/// Sets whether the buffer on the screen of output `id` may be written. The next turn ends a share that is not permitted.
+pub fn set_front_buffer_option(state: &mut State, id: OutputId, option: FrontBufferOption) {
+    let is_any = state.outputs.writes_in_place;
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.apply_front_buffer_option(option);
+        output.update_scan(is_any);
+        output.schedule_repaint(RepaintReason::Content);
+    }
+}
+
 /// The rules for writes in place changed. Waiting content is composed where it may not be written any more.
 pub fn update_rules(state: &mut State) {
     let is_any = state.outputs.rules.any_writes_in_place();
@@ -354,10 +364,23 @@ pub fn update_rules(state: &mut State) {
 }
 
 impl OutputState {
+    /// Whether the buffer on screen may be written: the display can, and the configuration permits it.
+    pub(super) fn has_front_buffer(&self) -> bool {
+        self.front_buffer != FrontBufferOption::Off && self.display.capabilities().front_buffer
+    }
+
+    /// Takes the configured option. If the display cannot do it, the log says why.
+    pub(super) fn apply_front_buffer_option(&mut self, option: FrontBufferOption) {
+        self.front_buffer = option;
+        if let Err(reason) = self.display.force_front_buffer(option == FrontBufferOption::On) {
+            let output = self.display.name();
+            tracing::warn!(output, reason, "front-buffer = \"on\" has no effect: the picture on screen is not written");
+        }
+    }
+
     /// Sets the machine's scan-out model for the current mode, if writes in place are on and supported.
     pub(super) fn update_scan(&mut self, on: bool) {
-        let capabilities = self.display.capabilities();
-        let scan = capabilities.scan.filter(|_| on && capabilities.front_buffer);
+        let scan = self.display.capabilities().scan.filter(|_| on && self.has_front_buffer());
         self.conductor.output_mut().set_scan(scan);
     }
 }

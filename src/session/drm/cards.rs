@@ -368,7 +368,8 @@ fn add_output(state: &mut State, device: DeviceId, output: DrmOutput) {
     let feedback = crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
     let settings = state.session.config.config().output(&name, monitor.as_deref());
     let (position, scale) = (settings.position, settings.scale.map(OutputScale::factor));
-    let placement = Placement { position, scale, turn: Some(settings.turn), pacing: Some(settings.pacing) };
+    let (turn, pacing, front_buffer) = (Some(settings.turn), Some(settings.pacing), settings.front_buffer);
+    let placement = Placement { position, scale, turn, pacing, front_buffer };
     let id = hotplug::add(state, Box::new(output), placement);
     if let (Some(feedback), Some(added)) = (feedback, state.outputs.by_id(id)) {
         scanout_feedback::set_feedback(added.output(), feedback);
