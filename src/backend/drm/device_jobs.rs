@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use calloop::ping::Ping;
 use smithay::backend::drm::{DrmDevice, DrmDeviceFd, PlaneClaim, PlaneInfo};
 use smithay::reexports::drm::control::{Device as _, Mode as DrmMode, connector, crtc, plane};
-use smithay::reexports::drm::{Device as _, DriverCapability, VblankWaitFlags, VblankWaitTarget};
+use smithay::reexports::drm::{Device as _, DriverCapability};
 use smithay::utils::DeviceFd;
 
 use super::atomic::{self, AtomicCrtc, CommitKind};
@@ -27,7 +27,7 @@ use super::scanout::{ScanoutAllocator, ScanoutBuffers};
 use super::scanout_renderer::ScanoutRenderer;
 use super::vrr::VariableRates;
 use super::worker::WorkerHandle;
-use super::{ConfiguredMode, DrmError, driver_features, edid, fence, kms, mode};
+use super::{ConfiguredMode, DrmError, driver_features, edid, fence, kms, mode, vblank};
 use crate::backend::EdidIdentity;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
@@ -239,7 +239,7 @@ impl WorkerState {
             tracing::error!(%error, "the preferred mode is used instead");
             mode::choose(&name, monitor.connector.modes(), ConfiguredMode::default())
         })?;
-        let counts_vblanks = counts_vblanks(device, handle);
+        let counts_vblanks = vblank::is_counted(device, handle);
         if !counts_vblanks {
             tracing::warn!(output = name, driver = self.driver, "the driver has no vblank counter: software vsync");
         }
@@ -266,6 +266,7 @@ impl WorkerState {
             slowest: wish.slowest,
             range,
             has_beam: self.driver != SIMULATED,
+            is_atomic: crtc.atomic().is_some(),
             counts_vblanks,
             cursor_size: cursor.as_ref().map(|(images, _)| images.size),
             gamma_size: gamma.as_ref().map(Gamma::size),
@@ -283,6 +284,8 @@ impl WorkerState {
             client,
             cursor,
             gamma,
+            crtc_index: vblank::crtc_index(device, handle).unwrap_or(0),
+            needs_dirtyfb: properties.features.needs_dirtyfb == Some(true),
         });
         let channels = self.start_presenter(flipper, (properties.connector, handle), jobs, reports)?;
         Ok((properties, scanout, channels))
@@ -396,17 +399,4 @@ fn cursor_images(device: &DrmDeviceFd, claim: PlaneClaim, size: (i32, i32)) -> O
     let images = CursorImages::new(device, claim.plane(), size)
         .inspect_err(|error| tracing::warn!(%error, "the cursor plane cannot be used: the cursor is drawn"));
     Some((images.ok()?, claim))
-}
-
-/// Whether the driver has a vblank counter. The query also fails for a CRTC that is off, so only the error "not
-/// supported" means that it has none.
-fn counts_vblanks(device: &DrmDevice, crtc: crtc::Handle) -> bool {
-    let Some(index) = device.crtcs().iter().position(|other| *other == crtc) else { return false };
-    let reply = device.wait_vblank(
-        VblankWaitTarget::Relative(0),
-        VblankWaitFlags::empty(),
-        u32::try_from(index).unwrap_or(0),
-        0,
-    );
-    !reply.is_err_and(|error| error.raw_os_error() == Some(libc::EOPNOTSUPP))
 }

@@ -147,10 +147,28 @@ impl DumbFrame {
         self.mapping.pixels_mut().fill(0);
     }
 
-    /// The rows, without padding.
-    pub fn read(&self, into: &mut Vec<u32>) {
-        into.clear();
-        let rows = self.mapping.pixels().chunks_exact(self.stride).take(self.height as usize);
+    /// Writes a rectangle from its own pixels. Rows and columns outside the picture are skipped.
+    pub fn write(&mut self, rect: PixelRect, pixels: &[u32]) {
+        let (stride, size) = (self.stride, self.size());
+        let rows = pixels.chunks_exact(rect.width.max(1) as usize);
+        for (y, row) in (rect.y..rect.y + rect.height).zip(rows) {
+            let (left, right) = (rect.x.max(0), (rect.x + rect.width).min(size.0));
+            if y < 0 || y >= size.1 || left >= right {
+                continue;
+            }
+            let (from, to) = ((left - rect.x) as usize, y as usize * stride + left as usize);
+            let length = (right - left) as usize;
+            let target = self.mapping.pixels_mut().get_mut(to..to + length);
+            if let (Some(source), Some(target)) = (row.get(from..from + length), target) {
+                target.copy_from_slice(source);
+            }
+        }
+    }
+
+    /// Appends these rows, without padding.
+    pub fn read(&self, rows: std::ops::Range<i32>, into: &mut Vec<u32>) {
+        let (first, count) = (rows.start.max(0) as usize, rows.len());
+        let rows = self.mapping.pixels().chunks_exact(self.stride).skip(first).take(count);
         rows.for_each(|row| into.extend_from_slice(&row[..(self.width as usize).min(row.len())]));
     }
 }

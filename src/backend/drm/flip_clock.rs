@@ -53,6 +53,15 @@ pub struct FlipCommit {
     pub modeset: bool,
 }
 
+/// The start of a refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefreshStart {
+    /// `CLOCK_MONOTONIC`. Up to the vertical blanking later than the time at which it was asked for.
+    pub time: Instant,
+    /// Counts refreshes, as [`FlipLight::sequence`] does.
+    pub sequence: Option<u64>,
+}
+
 /// Checks the flip events of one pipe.
 #[derive(Debug)]
 pub struct FlipClock {
@@ -101,6 +110,28 @@ impl FlipClock {
         FlipLight { time: if known { event.time } else { Instant::ZERO }, sequence: Some(self.counted) }
     }
 
+    /// The last refresh at `now`. `vblank`: the driver's last vblank, if it was asked. Without an answer refreshes are counted
+    /// from the last flip event.
+    pub fn last_refresh(&self, vblank: Option<FlipEvent>, now: Instant) -> RefreshStart {
+        if !self.trusted {
+            let FlipLight { time, sequence } = self.next_tick(now);
+            let sequence = sequence.map(|sequence| sequence.saturating_sub(1));
+            return RefreshStart { time: time - self.interval, sequence };
+        }
+        let since_flip = |sequence: u32| {
+            let last = self.last.map_or(0, |last| last.sequence);
+            self.counted.saturating_add_signed(i64::from(sequence.wrapping_sub(last).cast_signed()))
+        };
+        let is_now = |event: &FlipEvent| event.time <= now + self.interval && now < event.time + self.interval * 2;
+        if let Some(event) = vblank.filter(is_now) {
+            return RefreshStart { time: event.time, sequence: Some(since_flip(event.sequence)) };
+        }
+        let (start, counted) = self.last.map_or((self.anchor, None), |last| (last.time, Some(self.counted)));
+        let passed = (now - start).as_nanos().max(0) / self.interval.as_nanos().max(1);
+        let sequence = counted.map(|counted| counted.saturating_add_signed(passed));
+        RefreshStart { time: start + self.interval * passed, sequence }
+    }
+
     /// A vblank time is impossible more than one refresh before the commit or after `now`. Two flips cannot share a
     /// refresh.
     fn is_implausible(&self, event: FlipEvent, committed_at: Instant, now: Instant) -> bool {
@@ -134,6 +165,23 @@ mod tests {
 
     fn committed(at: Instant) -> FlipCommit {
         FlipCommit { at, modeset: false }
+    }
+
+    #[test]
+    fn last_refresh_is_the_vblank_or_counted_from_the_last_flip() {
+        let mut clock = FlipClock::new(INTERVAL, true, at(0));
+        clock.flipped(event(10, 1), committed(at(4)), at(10));
+        let start = |millis, sequence| RefreshStart { time: at(millis), sequence: Some(sequence) };
+        assert_eq!(clock.last_refresh(Some(event(51, 5)), at(58)), start(51, 5));
+        assert_eq!(
+            clock.last_refresh(Some(event(61, 6)), at(59)),
+            start(61, 6),
+            "it is stamped in the blanking before"
+        );
+        assert_eq!(clock.last_refresh(Some(event(0, 0)), at(58)), start(50, 5), "the driver's answer is old");
+        assert_eq!(clock.last_refresh(None, at(58)), start(50, 5));
+        let software = FlipClock::new(INTERVAL, false, at(3));
+        assert_eq!(software.last_refresh(None, at(58)), start(53, 5));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod abandoned_flips;
 mod commit;
+mod front_writes;
 mod switching;
 
 use std::collections::VecDeque;
@@ -33,6 +34,7 @@ use crate::backend::fence::hint_deadline;
 use crate::backend::{CursorPlane, FrameId, LossReason, SubmitError};
 use crate::revision::Revision;
 use abandoned_flips::AbandonedFlips;
+use front_writes::FrontWrites;
 use upbeat_timing::time::{Clock, Instant};
 
 /// A committed flip whose frame was not reported yet.
@@ -64,6 +66,10 @@ pub(super) struct FlipperParts {
     pub cursor: Option<(CursorImages, PlaneClaim)>,
     /// `None` where the CRTC has no gamma table.
     pub gamma: Option<Gamma>,
+    /// The CRTC's index on its device.
+    pub crtc_index: u32,
+    /// Changed pixels of the picture on screen are shown only after `DIRTYFB`.
+    pub needs_dirtyfb: bool,
 }
 
 /// One CRTC with its planes.
@@ -82,6 +88,9 @@ pub(super) struct Flipper {
     shown_cursor: Option<CursorPlane>,
     _claim: Option<PlaneClaim>,
     gamma: Option<Gamma>,
+    crtc_index: u32,
+    needs_dirtyfb: bool,
+    front_writes: FrontWrites,
     is_on: bool,
     /// We are DRM master: no other session has the device.
     is_ours: bool,
@@ -107,7 +116,7 @@ pub(super) struct Flipper {
 impl Flipper {
     /// A CRTC that shows no frame of ours yet.
     pub fn new(parts: FlipperParts) -> Self {
-        let FlipperParts { name, crtc, mode, clock, has_beam, takes_fences, client, cursor, gamma } = parts;
+        let FlipperParts { name, crtc, mode, clock, has_beam, takes_fences, client, cursor, gamma, .. } = parts;
         let (cursor, claim) = cursor.unzip();
         Flipper {
             name,
@@ -123,6 +132,9 @@ impl Flipper {
             shown_cursor: None,
             _claim: claim,
             gamma,
+            crtc_index: parts.crtc_index,
+            needs_dirtyfb: parts.needs_dirtyfb,
+            front_writes: FrontWrites::default(),
             is_on: true,
             is_ours: true,
             modeset: true,
@@ -181,7 +193,8 @@ impl Flipper {
     }
 
     fn commit_frame(&mut self, frame: WaitingFlip<FlipContent>, due: Option<Instant>, clock: &impl Clock) {
-        let WaitingFlip { frame, content, .. } = frame;
+        let WaitingFlip { frame, mut content, .. } = frame;
+        self.put_shared_pixels(&mut content);
         // The primary plane has no picture after a mode switch, and a client's buffer after direct scanout: set
         // ours again.
         let bare = self.modeset || self.held.last().is_some_and(|held| held.direct().is_some());
@@ -231,6 +244,10 @@ impl Flipper {
 
     /// When [`advance`](Self::advance) has work to do, if nothing else happens before.
     pub fn next_wake(&self) -> Option<Instant> {
+        self.next_flip_wake().into_iter().chain(self.front_writes.next_wake()).min()
+    }
+
+    fn next_flip_wake(&self) -> Option<Instant> {
         if let Some(flight) = &self.in_flight {
             return flight.light.map(|light| light.time);
         }
@@ -241,6 +258,7 @@ impl Flipper {
 
     /// Reports the flip in flight if it has reached light, and commits the next frame if it is due.
     pub fn advance(&mut self, clock: &impl Clock) {
+        self.advance_front_writes(clock);
         let now = clock.now();
         let was_free = self.in_flight.is_none();
         self.finish_flip(now);

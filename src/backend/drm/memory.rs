@@ -17,6 +17,9 @@ use super::worker::WorkerHandle;
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{BufferStorage, MappedPixels, PixelBuffer, PixelRect};
 
+/// How many rows are read in one go: some ten microseconds of a wide picture.
+const LOCKED_ROWS: usize = 32;
+
 /// A composed picture that a CRTC can scan out.
 #[derive(Clone)]
 pub(super) struct ScanoutPicture(Arc<PictureMemory>);
@@ -32,8 +35,8 @@ struct PictureMemory {
 }
 
 enum PictureMemoryKind {
-    /// Copied or drawn into by the CPU. The lock is only for the compiler and never contended: a picture that is
-    /// shown or read is not written to.
+    /// Copied or drawn into by the CPU. The lock is contended only if the picture on screen is written while it is read for a
+    /// screenshot, which locks it for some rows at a time.
     Dumb(Mutex<DumbFrame>),
     /// Drawn into by a GPU. The framebuffer is declared before its memory, so that it is dropped first.
     Gbm { _framebuffer: GbmFramebuffer, buffer: GbmBuffer },
@@ -89,6 +92,18 @@ impl ScanoutPicture {
         }
     }
 
+    /// Writes a rectangle, if the memory is a dumb buffer; the picture may be on screen.
+    pub fn write(&self, rect: PixelRect, pixels: &[u32]) {
+        if let Some(PictureMemoryKind::Dumb(frame)) = &self.0.kind {
+            frame.lock().unwrap_or_else(PoisonError::into_inner).write(rect, pixels);
+        }
+    }
+
+    /// Its first row within the framebuffer.
+    pub fn top(&self) -> i32 {
+        self.0.top
+    }
+
     /// Lets the CPU draw into it, if the memory is a dumb buffer.
     fn draw(&self, draw: &mut dyn FnMut(&mut [u32], usize)) {
         if let Some(PictureMemoryKind::Dumb(frame)) = &self.0.kind {
@@ -104,8 +119,12 @@ impl ScanoutPicture {
         let (width, height) = self.0.size;
         match self.0.kind.as_ref()? {
             PictureMemoryKind::Dumb(frame) => {
-                let mut copy = PixelBuffer { width, height, pixels: Vec::new() };
-                frame.lock().unwrap_or_else(PoisonError::into_inner).read(&mut copy.pixels);
+                let mut copy =
+                    PixelBuffer { width, height, pixels: Vec::with_capacity(width as usize * height as usize) };
+                for first in (0..height).step_by(LOCKED_ROWS) {
+                    let frame = frame.lock().unwrap_or_else(PoisonError::into_inner);
+                    frame.read(first..(first + LOCKED_ROWS as i32).min(height), &mut copy.pixels);
+                }
                 copy.pixels.resize(width as usize * height as usize, 0);
                 Some(copy)
             }

@@ -2,7 +2,7 @@
 //! results come back as messages.
 //!
 //! ```text
-//!   main thread ── PresenterCommand ─► presenter    Submit, Withdraw, Cursor, Test, Power, Switch …
+//!   main thread ── PresenterCommand ─► presenter    Submit, WriteFront, Withdraw, Cursor, Test, Power, Switch …
 //!               ◄── PipeMessage ────                Presented, Lost, Refused, PlanesTested, Switched, Released …
 //!   worker ───── PipeMessage ─► main thread         Buffer, Imported, NotSwitched
 //! ```
@@ -13,13 +13,14 @@ use std::sync::{Arc, Weak};
 use smithay::reexports::drm::control::{Mode as DrmMode, crtc};
 
 use super::command_queue::QueueSender;
-use super::flip_clock::FlipEvent;
+use super::flip_clock::{FlipEvent, RefreshStart};
 use super::flip_queue::WaitingFlip;
 use super::memory::{ClientFrame, ScanoutPicture};
 use super::planes::ShownPlanes;
 use super::scanout::{NewScanoutBuffer, ScanoutBuffers};
 use super::test_commit_cache::PlaneTestKey;
 use super::vrr::IntervalRange;
+use crate::backend::front::{FrontScanReport, SharedFront};
 use crate::backend::plane::{DeviceMemory, PlaneContents};
 use crate::backend::{CursorPlane, FrameId, GammaRamp, LossReason, ModeId, PixelRect, SubmitError};
 use crate::revision::Revision;
@@ -43,6 +44,17 @@ pub(super) struct FlipContent {
     pub planes: ShownPlanes,
 }
 
+/// A rectangle of pixels for the picture on screen.
+#[derive(Debug)]
+pub(super) struct RectangleWrite {
+    /// The mode that it was made for.
+    pub mode: Revision,
+    pub frame: FrameId,
+    pub rect: PixelRect,
+    /// `rect.width * rect.height` pixels.
+    pub pixels: Vec<u32>,
+}
+
 /// A switch to another mode, or to another range of rates in the same mode.
 pub(super) struct ModeSwitch {
     /// The id of the request.
@@ -56,6 +68,10 @@ pub(super) struct ModeSwitch {
 /// A command for a presenter.
 pub(super) enum PresenterCommand {
     Submit(WaitingFlip<FlipContent>),
+    /// Write a rectangle into the picture on screen.
+    WriteFront(RectangleWrite),
+    /// Copy a client's memory into the picture on screen once a refresh; `None` ends that.
+    ShareFront(Option<SharedFront>),
     /// Withdraw the waiting frames from this one on.
     Withdraw(FrameId),
     /// Set the cursor of all waiting frames.
@@ -87,6 +103,14 @@ pub(super) enum PipeMessage {
     Committed(FrameId),
     /// The frame's scan-out started.
     Presented { frame: FrameId, time: Instant, sequence: Option<u64>, cursor: Option<CursorPlane> },
+    /// The first row of a written rectangle was lit.
+    FrontLit { frame: FrameId, light: Instant, sequence: Option<u64>, torn: bool },
+    /// The beam has passed the shared rectangle.
+    FrontScanned(FrontScanReport),
+    /// The last refresh, found by a write into the picture on screen.
+    RefreshKnown(RefreshStart),
+    /// A written rectangle will not be lit.
+    WriteLost { frame: FrameId, reason: LossReason },
     /// The frame will not be shown.
     Lost { frame: FrameId, reason: LossReason },
     /// The device refused the frame.
@@ -116,6 +140,6 @@ pub(super) enum PipeMessage {
 impl PipeMessage {
     /// Whether the main thread need not be woken for it: it goes with the next message.
     pub fn needs_no_wakeup(&self) -> bool {
-        matches!(self, PipeMessage::Committed(_))
+        matches!(self, PipeMessage::Committed(_) | PipeMessage::RefreshKnown(_))
     }
 }

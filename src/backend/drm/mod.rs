@@ -9,6 +9,7 @@
 //! | `pipe`, `presenter_mirror` | one CRTC on the main thread: plans in, events out; a copy of the presenter's state |
 //! | `presenter` | the real-time thread of one output: it commits and receives flip events |
 //! | `flipper`, `flip_queue`, `commit_slack` | its state: the flip in flight, the waiting frames, their commit times |
+//! | `front_scan` | when the beam lights pixels that are written into the picture on screen |
 //! | `messages`, `command_queue` | the messages between these threads, and their queue |
 //! | `crtc`, `atomic`, `committed_state` | commits of changed properties, and test commits |
 //! | `edid` | a monitor's identity |
@@ -25,6 +26,7 @@
 //! | `planes`, `test_commit_cache` | planes for clients' buffers, and the results of test commits |
 //! | `client_framebuffer`, `readback` | clients' buffers as framebuffers, and as pixels |
 //! | `plane_config` | plane states, in Smithay's types |
+//! | `vblank` | the kernel's vblank counter |
 //! | `vrr` | variable refresh rate |
 //! | `gamma` | the CRTC's gamma table |
 //! | `flip_clock` | whether the driver's timestamps are plausible, and their replacement |
@@ -56,6 +58,7 @@ mod fence;
 pub mod flip_clock;
 mod flip_queue;
 mod flipper;
+mod front_scan;
 mod gamma;
 mod gbm;
 mod mapping;
@@ -77,6 +80,7 @@ mod scanout_renderer;
 mod shadow;
 mod stale_region;
 mod test_commit_cache;
+mod vblank;
 mod vrr;
 mod worker;
 

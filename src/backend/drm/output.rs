@@ -7,6 +7,7 @@ use std::rc::Rc;
 use drm_fourcc::DrmFormat;
 
 use super::pipe::Pipe;
+use crate::backend::front::{ReadAhead, SharedFront};
 use crate::backend::plane::PlaneContents;
 use crate::backend::{
     Buffer, Capabilities, CursorPlane, Display, DisplayEvent, DriverFeatures, EdidIdentity, FrameId, FramePlan,
@@ -88,9 +89,9 @@ impl Display for DrmOutput {
         self.pipe.borrow().capabilities()
     }
 
-    fn last_vblank(&mut self, _now: Instant) -> Option<(Instant, u64)> {
-        // DRM reports the last vblank, but a mode switch may restart its counter: the first flip event is reliable.
-        None
+    fn last_vblank(&mut self, now: Instant) -> Option<(Instant, u64)> {
+        // The driver is not asked here, which may block. While the picture on screen is written, the presenter asks it.
+        self.pipe.borrow().last_refresh(now)
     }
 
     fn acquire(&mut self) -> Option<Buffer> {
@@ -107,6 +108,14 @@ impl Display for DrmOutput {
 
     fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         self.pipe.borrow_mut().submit(plan)
+    }
+
+    fn share_front(&mut self, front: Option<SharedFront>) -> Option<ReadAhead> {
+        self.pipe.borrow_mut().share_front(front)
+    }
+
+    fn force_front_buffer(&mut self, on: bool) -> Result<(), &'static str> {
+        self.pipe.borrow_mut().force_front_buffer(on)
     }
 
     fn supersede(&mut self, from: FrameId) -> Option<FrameId> {

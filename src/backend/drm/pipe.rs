@@ -1,6 +1,7 @@
 //! One CRTC with its buffers, as the main thread sees it: it takes plans and reports their outcome. Nothing here
 //! blocks: the output's [`presenter`](super::presenter) and the device's [`worker`](super::worker) make the ioctls.
 
+mod front_writes;
 mod message_handling;
 mod mode_switching;
 
@@ -29,6 +30,7 @@ use crate::backend::{
     GammaRamp, LossReason, PixelBuffer, PixelRect, PlanChange, ScreenSnapshot, SubmitError, VideoMode, overlay,
 };
 use crate::revision::Revision;
+use front_writes::FrontAccess;
 use mode_switching::ModeSwitches;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
@@ -48,6 +50,8 @@ pub(super) struct PipeProperties {
     pub range: Option<vrr::IntervalRange>,
     /// The display scans out line after line, with a vertical blanking.
     pub has_beam: bool,
+    /// The driver has atomic modesetting.
+    pub is_atomic: bool,
     /// The driver has a vblank counter.
     pub counts_vblanks: bool,
     /// The image size of the cursor plane; `None` without a cursor plane.
@@ -90,6 +94,7 @@ pub(super) struct Pipe {
     mirror: PresenterMirror<ScreenContent>,
     test_commit_cache: TestCommitCache,
     retry_backoff: RetryBackoff,
+    front: FrontAccess,
     /// Whether the driver's timestamps are used.
     timestamps_trusted: bool,
     events: VecDeque<DisplayEvent>,
@@ -109,6 +114,7 @@ impl Pipe {
             mirror: PresenterMirror::default(),
             test_commit_cache: TestCommitCache::default(),
             retry_backoff: RetryBackoff::default(),
+            front: FrontAccess::default(),
             events: VecDeque::new(),
         }
     }
@@ -137,8 +143,10 @@ impl Pipe {
             pending_flips: u32::try_from(1 + self.scanout.most_waiting()).unwrap_or(1),
             unreported: 1,
             variable_refresh: self.properties.range,
-            scan: (self.timestamps_trusted && self.properties.has_beam).then(|| scan_of(self.properties.mode)),
-            front_buffer: false,
+            // A display without vblanks has no known beam. Where writes are forced, it counts as that of the mode.
+            scan: (self.timestamps_trusted && self.properties.has_beam || self.has_front_buffer())
+                .then(|| scan_of(self.properties.mode)),
+            front_buffer: self.has_front_buffer(),
             cursor_plane: cursor.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
             overlay_planes: u32::try_from(self.properties.formats.overlays.len()).unwrap_or(0),
             direct_scanout: true,
@@ -230,8 +238,8 @@ impl Pipe {
         let full = self.mirror.is_busy() && self.mirror.waiting() >= self.scanout.most_waiting();
         match (self.mirror.power, full, &plan.change) {
             (PresenterPower::Off | PresenterPower::Gone, ..) => Err(SubmitError::Off),
+            (.., PlanChange::FrontRectangle { rect, .. }) => self.test_front(*rect),
             (_, true, _) => Err(SubmitError::Busy),
-            (.., PlanChange::FrontRectangle { .. }) => Err(SubmitError::Unsupported("no front buffer")),
             (.., PlanChange::Compose { .. } | PlanChange::Planes) => Ok(()),
         }
     }
@@ -240,6 +248,10 @@ impl Pipe {
     pub fn submit(&mut self, mut plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
+        }
+        if let PlanChange::FrontRectangle { rect, pixels } = plan.change {
+            self.write_front(plan.frame, rect, pixels);
+            return Ok(());
         }
         let Some(planes) = self.test_commit_cache.with_frames(plan.planes.clone()) else {
             return Err((SubmitError::Unsupported("a plane for a client's buffer"), plan));
@@ -305,6 +317,7 @@ impl Pipe {
 
     /// Reports all outstanding frames as lost, and forgets the driver's state.
     fn lose_all(&mut self, reason: LossReason) {
+        self.lose_front_writes(reason);
         self.events.extend(self.mirror.lose_all().map(|(frame, _)| DisplayEvent::Lost { frame, reason }));
         self.mirror.clear_shown();
         self.test_commit_cache.forget();

@@ -140,6 +140,8 @@ impl Presenter {
         let flipper = &mut self.flipper;
         match command {
             PresenterCommand::Submit(frame) => flipper.submit(frame, clock),
+            PresenterCommand::WriteFront(write) => flipper.write_front(write, clock),
+            PresenterCommand::ShareFront(shared) => flipper.share_front(shared, clock),
             PresenterCommand::Withdraw(from) => flipper.withdraw(from, LossReason::Superseded),
             PresenterCommand::Cursor(cursor) => flipper.set_waiting_cursor(cursor.as_ref()),
             PresenterCommand::Gamma(ramp) => flipper.set_gamma(ramp.as_ref()),

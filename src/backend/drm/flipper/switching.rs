@@ -33,6 +33,7 @@ impl Flipper {
 
     /// Another session takes the device: stops all commits.
     pub fn pause(&mut self) {
+        self.end_front_writes(LossReason::Gone);
         self.is_ours = false;
     }
 
@@ -71,6 +72,7 @@ impl Flipper {
 
     /// Reports all outstanding frames as lost.
     fn lose_all(&mut self, reason: LossReason) {
+        self.end_front_writes(reason);
         if let Some(FlipInFlight { frame, planes, light, picture, .. }) = self.in_flight.take() {
             if light.is_none() {
                 self.abandoned_flips.add();
@@ -107,6 +109,10 @@ impl Flipper {
             self.clock.restart(mode_of(*mode).interval(), clock.now());
         }
         let first = switch.mode.as_ref().and_then(|(_, scanout)| scanout.first()).or(self.front.clone());
+        if switch.range.is_some() {
+            // With a variable rate it is unknown when a row is lit.
+            self.end_front_writes(LossReason::Gone);
+        }
         if !self.vary(switch.range.is_some(), first.as_ref()) {
             switch.range = None;
         }

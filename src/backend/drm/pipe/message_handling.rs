@@ -49,6 +49,12 @@ impl Pipe {
                     self.events.push_back(DisplayEvent::PlanesKnown);
                 }
             }
+            PipeMessage::FrontLit { frame, light, sequence, torn } => {
+                self.report_write(frame, DisplayEvent::FrontLit { frame, light, sequence, torn });
+            }
+            PipeMessage::WriteLost { frame, reason } => self.report_write(frame, DisplayEvent::Lost { frame, reason }),
+            PipeMessage::FrontScanned(report) => self.events.push_back(DisplayEvent::FrontScanned(report)),
+            PipeMessage::RefreshKnown(refresh) => self.record_refresh(refresh),
             PipeMessage::Lost { frame, reason } => {
                 if self.mirror.lost(frame).is_some() {
                     self.events.push_back(DisplayEvent::Lost { frame, reason });
