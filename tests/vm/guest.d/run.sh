@@ -68,6 +68,11 @@ boot() {
     case $gpu in
     *virtio) machine+=(-device virtio-gpu-pci,xres=1024,yres=768) ;;
     esac
+    # QEMU's monitor is at the other end of the guest's second serial port, so that the guest can have its screen
+    # photographed from outside (inside/outside.py). Both ends are this one QEMU.
+    machine+=(-chardev "socket,id=port,path=$control/monitor,server=on,wait=off"
+        -chardev "socket,id=monitor,path=$control/monitor" -mon chardev=monitor,mode=control)
+    printf '%s\n' "$control" >"$control/host-path"
     # no_timer_check: the check measures the emulated timer against the host and sometimes panics.
     local kernel_options="console=ttyS0 quiet panic=-1 upbeat.gpu=$gpu upbeat.displays=$displays no_timer_check tsc=reliable mitigations=off"
     kernel_options+=" nokaslr norandmaps audit=0 selinux=0 apparmor=0 cryptomgr.notests"
@@ -78,7 +83,7 @@ boot() {
 
     local started=$EPOCHREALTIME
     timeout --kill-after=5 "$limit" qemu-system-x86_64 "${machine[@]}" -kernel "$cache/vmlinuz" -initrd "$cache/initramfs.cpio" \
-        -serial "file:$control/serial" -append "$kernel_options" 2>"$control/qemu" </dev/null &
+        -serial "file:$control/serial" -serial chardev:port -append "$kernel_options" 2>"$control/qemu" </dev/null &
     local qemu=$!
     trap 'kill "$qemu" 2>/dev/null; rm -rf "$control"' EXIT
     trap 'exit 130' INT TERM

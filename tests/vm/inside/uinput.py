@@ -206,4 +206,5 @@ def main():
         print(f"{time.monotonic():.6f} {line.strip()}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Inside the guest: the screen of its virtio-gpu as it is seen from outside, by QEMU.
+
+    outside.py pixel X Y        prints that pixel as rrggbb
+"""
+
+import json
+import os
+import sys
+import termios
+import time
+import tty
+
+# QEMU's monitor, and the folder that both sides see (guest.d/run.sh).
+MONITOR, SHARED = "/dev/ttyS1", "/run/upbeat-guest"
+# A monitor that does not answer must not hang the guest.
+PATIENCE = 20
+
+
+class Monitor:
+    def __init__(self):
+        self.port = os.open(MONITOR, os.O_RDWR | os.O_NOCTTY)
+        tty.setraw(self.port)
+        settings = termios.tcgetattr(self.port)
+        # `read` returns after half a second without a byte.
+        settings[6][termios.VMIN], settings[6][termios.VTIME] = 0, 5
+        termios.tcsetattr(self.port, termios.TCSANOW, settings)
+        self.ask("qmp_capabilities")
+
+    def ask(self, command, **arguments):
+        os.write(self.port, json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        end, lines = time.monotonic() + PATIENCE, b""
+        while time.monotonic() < end:
+            lines += os.read(self.port, 4096)
+            # The greeting, or a part of it, and events come before the answer.
+            for line in lines.split(b"\n")[:-1]:
+                # An earlier program has switched the monitor on already: then this command is unknown.
+                if b'"return"' in line or b"CommandNotFound" in line:
+                    return
+                if b'"error"' in line:
+                    sys.exit(f"the monitor refuses {command}: {line.decode()}")
+        sys.exit(f"the monitor does not answer {command}")
+
+    def screen(self):
+        """Width, height and the bytes of the screen, three a pixel."""
+        with open(f"{SHARED}/host-path", encoding="utf-8") as file:
+            folder = file.read().strip()
+        name = f"screen-{time.monotonic_ns()}.ppm"
+        self.ask("screendump", filename=f"{folder}/{name}")
+        with open(f"{SHARED}/{name}", "rb") as file:
+            kind, size, _, pixels = file.read().split(b"\n", 3)
+        if kind != b"P6":
+            sys.exit(f"the screen comes as {kind}")
+        width, height = (int(side) for side in size.split())
+        return width, height, pixels
+
+
+def pixel(screen, x, y):
+    width, height, pixels = screen
+    if not (0 <= x < width and 0 <= y < height):
+        sys.exit(f"({x}, {y}) does not lie on the screen of {width}x{height}")
+    return pixels[(y * width + x) * 3 :][:3].hex()
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["pixel", x, y]:
+            print(pixel(Monitor().screen(), int(x), int(y)))
+        case _:
+            sys.exit(__doc__)
