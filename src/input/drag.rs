@@ -3,11 +3,12 @@
 use smithay::input::pointer::{CursorIcon, MotionEvent};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::{data_drag_grabs, touch_points};
+use super::{data_drag_grabs, prediction_feed, touch_points};
 use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
 use crate::state::State;
+use crate::surface::input_prediction::TrackedDevice;
 use upbeat_timing::time::{Clock, Instant};
 
 /// The device that holds the window.
@@ -98,6 +99,7 @@ fn leave(state: &mut State, now: Instant) {
     let event = MotionEvent { location, serial: SERIAL_COUNTER.next_serial(), time: now.as_wayland_millis() };
     pointer.motion(state, None, &event);
     pointer.frame(state);
+    prediction_feed::device_left(state, TrackedDevice::Pointer);
 }
 
 fn position(state: &State, source: DragSource) -> Option<Point<f64, Logical>> {

@@ -283,9 +283,10 @@ pub fn handle(state: &mut State, event: InputEvent) {
     }
 }
 
-/// Tells new followers where the pointer stands.
-pub fn report_standing_pointer(state: &mut State) {
+/// Tells new followers where the pointer and the fingers are.
+pub fn report_standing_devices(state: &mut State) {
     prediction_feed::pointer_stands(state);
+    prediction_feed::fingers_stand(state);
 }
 
 /// Where the pointer is (global logical coordinates).

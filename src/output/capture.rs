@@ -49,6 +49,9 @@ use writer::{CaptureDone, CaptureJob, CaptureSource, CaptureWriter};
 /// display buffers stay locked.
 const MOST_WRITTEN: usize = 2;
 
+/// Refreshes within which the screen is drawn anew after a client's buffer was shared with the display.
+const SHARE_REDRAWN: i64 = 3;
+
 /// Longest refresh interval of any output.
 const LONGEST_INTERVAL: Span = Span::from_seconds(1);
 
@@ -168,12 +171,24 @@ pub fn capture(state: &mut State, request: CaptureRequest) {
 /// screen, because a capture has to know of each change.
 fn note_captured(state: &mut State, subject: &CaptureSubject) {
     let now = state.clock.now();
-    let shows = |output: &&mut OutputState| match subject {
-        CaptureSubject::Output(captured, _) => output.output == *captured,
+    let shown = state.outputs.list.iter_mut().filter(|output| shows(subject, &output.output));
+    shown.for_each(|output| output.captured_at = Some(now));
+}
+
+/// Whether a picture of `subject` may show content of this output.
+fn shows(subject: &CaptureSubject, output: &Output) -> bool {
+    match subject {
+        CaptureSubject::Output(captured, _) => output == captured,
         CaptureSubject::Window(_) => true,
         CaptureSubject::Cursor(_) => false,
-    };
-    state.outputs.list.iter_mut().filter(shows).for_each(|output| output.captured_at = Some(now));
+    }
+}
+
+impl Captures {
+    /// Whether a request waits for a picture that may show content of this output.
+    pub(super) fn waits_for(&self, output: &Output) -> bool {
+        self.waiting.iter().any(|request| shows(&request.subject, output))
+    }
 }
 
 /// State of a request's subject now.
@@ -256,6 +271,16 @@ fn check_subject(
                     CaptureReadiness::Gone
                 };
             }
+            // If the frame drawn anew does not come, the picture on screen is the best there is.
+            if let Some(known) =
+                output.share_ended.map(|ended| ended + interval(state, &request.subject) * SHARE_REDRAWN)
+                && now < known
+            {
+                let wake = &mut state.outputs.captures.wake;
+                *wake = Some(wake.map_or(known, |wake| wake.min(known)));
+                return CaptureReadiness::Unchanged;
+            }
+            let output = &state.outputs.list[place];
             if !output.shows_anything() || !output.may_be_captured(state.shell.lock().covers()) {
                 return CaptureReadiness::Unchanged;
             }
@@ -314,9 +339,9 @@ impl super::Outputs {
 }
 
 impl OutputState {
-    /// Whether a frame was presented since the output was switched on, and since a client's buffer on screen was given back.
+    /// Whether a frame was presented since the output was switched on.
     fn shows_anything(&self) -> bool {
-        self.lights > 0 && !self.on_screen.size.is_empty() && self.share_ended.is_none()
+        self.lights > 0 && !self.on_screen.size.is_empty()
     }
 
     /// Whether the screen is fit for a screenshot: no region selection and no composited cursor is on it.

@@ -32,11 +32,7 @@ const MOST_BEFORE_COMMIT: usize = 1;
 /// without waiting.
 fn refuse_sharing(state: &State, surface: &WlSurface) {
     let Some(front) = state.surfaces.get(surface).and_then(|entry| entry.front_buffer()) else { return };
-    let asks = guard::with_states(surface, |states| {
-        let mut request = states.cached_state.get::<FrontBufferRequest>();
-        let number = request.pending().number;
-        number != request.current().number
-    });
+    let asks = guard::with_states(surface, |states| states.cached_state.get::<FrontBufferRequest>().pending().is_new);
     if asks {
         front.refuse_acquire_point();
     }

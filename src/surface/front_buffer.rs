@@ -29,11 +29,15 @@ pub struct FrontBufferRequest {
     pub rect: Option<PixelRect>,
     /// Counts the requests: a request that ended is not granted again without a new one.
     pub number: u64,
+    /// Whether the commit that it travels with made it.
+    pub is_new: bool,
 }
 
 impl Cacheable for FrontBufferRequest {
     fn commit(&mut self, _display: &DisplayHandle) -> Self {
-        *self
+        let committed = *self;
+        self.is_new = false;
+        committed
     }
 
     fn merge_into(self, into: &mut Self, _display: &DisplayHandle) {
@@ -252,7 +256,7 @@ mod tests {
     const TIMES: ScanTimes =
         ScanTimes { anchor: Instant::ZERO, interval: INTERVAL, line_time: Span::from_micros(20), first_line: 3 };
     const RECT: PixelRect = PixelRect { x: 1, y: 2, width: 3, height: 4 };
-    const WISH: FrontBufferRequest = FrontBufferRequest { rect: Some(RECT), number: 1 };
+    const WISH: FrontBufferRequest = FrontBufferRequest { rect: Some(RECT), number: 1, is_new: true };
 
     #[derive(Debug, Default)]
     struct EventRecorder(Mutex<Vec<String>>);

@@ -123,16 +123,17 @@ pub(in crate::output) fn scanned(state: &mut State, index: usize, scanned: Front
 
 /// Ends shares that no longer meet the conditions, and starts the shares that do.
 pub(in crate::output) fn update(state: &mut State) {
+    state.outputs.front_buffers.again = None;
     if state.outputs.front_buffers.surfaces.is_empty()
         && state.outputs.list.iter().all(|output| output.front_share.is_none())
     {
         return;
     }
-    state.outputs.front_buffers.again = None;
+    let now = state.clock.now();
     for index in 0..state.outputs.list.len() {
         let output = &state.outputs.list[index];
         let (id, scene) = (output.id, output.drawn_scene.clone());
-        revoke_if_changed(state, id, &scene);
+        revoke_if_changed(state, id, &scene, now);
     }
     state.outputs.front_buffers.surfaces.retain(Resource::is_alive);
     for surface in state.outputs.front_buffers.surfaces.clone() {
@@ -143,10 +144,10 @@ pub(in crate::output) fn update(state: &mut State) {
     }
 }
 
-/// Called before output `id` shows `scene`: ends its share before drawing if `scene` no longer meets the conditions.
-pub(in crate::output) fn revoke_if_changed(state: &mut State, id: OutputId, scene: &Scene) {
+/// Called before output `id` shows `scene`, which was latched at `latched`: ends its share before drawing if `scene` no
+/// longer meets the conditions.
+pub(in crate::output) fn revoke_if_changed(state: &mut State, id: OutputId, scene: &Scene, latched: Instant) {
     let Some(shared) = state.outputs.by_id_mut(id).and_then(|output| output.front_share.take()) else { return };
-    let now = state.clock.now();
     let wish = requested_state(&shared.surface);
     let sight = locate(state, id, &shared.surface, wish, scene);
     let ends = match &sight {
@@ -162,7 +163,7 @@ pub(in crate::output) fn revoke_if_changed(state: &mut State, id: OutputId, scen
     let surface = shared.surface.clone();
     output.front_share = Some(shared);
     let Some((reason, is_over)) = ends else { return };
-    output.stop_sharing(now);
+    output.stop_sharing(latched);
     if let Some(front) = front_mut(state, &surface) {
         front.revoke(reason);
         if is_over {
@@ -245,6 +246,9 @@ fn locate(
         *again = Some(again.map_or(over, |known| known.min(over)));
         return Err(FrontBufferReason::Captured);
     }
+    if state.outputs.captures.waits_for(&output.output) {
+        return Err(FrontBufferReason::Captured);
+    }
     let is_on = state.outputs.front_buffers.is_on;
     if !is_on
         || !output.has_front_buffer()
@@ -287,14 +291,14 @@ impl OutputState {
         self.front_share.as_ref().is_some_and(|shared| shared.surface == *surface)
     }
 
-    /// Ends sharing and repaints the screen. Until that frame is seen no capture takes the picture on screen: it lacks
-    /// the pixels that the client wrote.
-    fn stop_sharing(&mut self, now: Instant) {
+    /// Ends sharing and repaints the screen. Until a frame latched at `ended` or later is seen no capture takes the
+    /// picture on screen: it lacks the pixels that the client wrote.
+    fn stop_sharing(&mut self, ended: Instant) {
         if self.front_share.take().is_some() {
             self.display.share_front(None);
             self.canvas.forget();
             self.drawn_scene = Arc::default();
-            self.share_ended = Some(now);
+            self.share_ended = Some(ended);
             self.schedule_repaint(RepaintReason::Content);
         }
     }

@@ -53,7 +53,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     record_visibility(state, id, &scene, is_arranged_anew);
     update_focus(state, id, is_arranged_anew, target.present);
     let clients = fresh_clients(state, id);
-    front_buffer::revoke_if_changed(state, id, &scene);
+    front_buffer::revoke_if_changed(state, id, &scene, latched);
     let result = compose(state, id, scene, LatchContext { target, scheduled, latched, need });
     followers::report_planes(state, id);
     let cleared = clear_barriers(state, id);

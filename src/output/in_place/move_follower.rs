@@ -34,7 +34,7 @@ use upbeat_timing::time::{Clock, Instant};
 #[derive(Debug)]
 pub(in crate::output) struct FollowerMove {
     pub surface: WlSurface,
-    output: OutputId,
+    pub output: OutputId,
     /// The refresh that is to show the move.
     pub index: RefreshIndex,
     pub at: Instant,

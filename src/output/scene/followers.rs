@@ -178,7 +178,14 @@ pub(in crate::output) fn run_due_moves(state: &mut State) {
         }
         let step = step_of(state, &surface, Some(&planned));
         let moved = match step {
-            Some(step) if step.shown == step.next => FollowerMoveResult::Done,
+            Some(step) if step.shown == step.next && step.is_predicted => {
+                let interval =
+                    state.outputs.by_id(planned.output).map(|output| output.conductor.output().vsync().interval());
+                let Some(interval) = interval else { continue };
+                let (index, at) = (planned.index.next(), planned.at + interval);
+                FollowerMoveResult::Later(FollowerMove { index, at, ..planned })
+            }
+            Some(step) if step.shown == step.next => continue,
             Some(step) => move_follower::run_move(state, planned, (step.shown, step.next)),
             None => FollowerMoveResult::Not,
         };
@@ -230,6 +237,11 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, present: Instant
         if state.outputs.followers.moves.iter().any(|planned| planned.surface == surface) {
             continue;
         }
+        // A surface has one place. The output that paces it decides.
+        let paced_by = state.surfaces.get(&surface).and_then(|entry| entry.output());
+        if paced_by.is_some_and(|paced_by| paced_by != id) {
+            continue;
+        }
         let Some(output) = state.outputs.by_id(id) else { return moved };
         let scene = scene.unwrap_or(&output.drawn_scene);
         let Some(place) = place_of(state, FollowerView { output, present, scene }, &surface) else { continue };
@@ -240,13 +252,16 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, present: Instant
         state.shell.note_change();
         tree_extent::touch(state, &surface);
         moved = true;
+        for other in state.outputs.list.iter_mut().filter(|other| other.id != id && other.is_shown_by(&surface)) {
+            other.schedule_repaint(RepaintReason::Content);
+        }
         let follower = state.surfaces.get(&surface).and_then(|entry| entry.follower());
         let means = follower.map(|follower| follower.means()).filter(|means| *means != FollowMode::None);
         let means = if place.led().is_some() { means.unwrap_or(FollowMode::Composed) } else { FollowMode::None };
         tell(state, &surface, means);
     }
     if is_predicted && let Some(output) = state.outputs.by_id_mut(id) {
-        output.schedule_repaint(RepaintReason::Cursor);
+        output.schedule_repaint(RepaintReason::Content);
     }
     moved
 }

@@ -92,7 +92,7 @@ impl Dispatch<UpbeatFrontBufferV1, FrontObject, State> for Handlers {
                 guard::with_states(&surface, |states| {
                     let mut cached = states.cached_state.get::<FrontBufferRequest>();
                     let pending = cached.pending();
-                    *pending = FrontBufferRequest { rect: Some(rect), number: pending.number + 1 };
+                    *pending = FrontBufferRequest { rect: Some(rect), number: pending.number + 1, is_new: true };
                 });
             }
             wire::Request::AckInactive { serial } => front_buffer::acknowledge(state, &surface, serial),
@@ -107,7 +107,7 @@ impl Dispatch<UpbeatFrontBufferV1, FrontObject, State> for Handlers {
         guard::with_states(&surface, |states| {
             let mut cached = states.cached_state.get::<FrontBufferRequest>();
             let number = cached.pending().number;
-            *cached.pending() = FrontBufferRequest { rect: None, number };
+            *cached.pending() = FrontBufferRequest { rect: None, number, is_new: false };
         });
         front_buffer::end(state, &surface);
     }

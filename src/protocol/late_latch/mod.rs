@@ -145,7 +145,7 @@ impl Dispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
             let client = entry.client();
             state.outputs.rules_mut().mark_client_stale(client);
             followers::begin(state, &surface);
-            input::report_standing_pointer(state);
+            input::report_standing_devices(state);
         }
     }
 }

@@ -132,7 +132,7 @@ impl MedianVelocity {
             }
             let start = reports[older];
             let length = end.at - start.at;
-            if length > RESTING || last.at - start.at > WINDOW {
+            if length < SHORTEST_SEGMENT || length > RESTING || last.at - start.at > WINDOW {
                 break;
             }
             let seconds = length.as_seconds_f64();
@@ -173,11 +173,13 @@ impl Default for MedianVelocity {
 
 impl Predictor for MedianVelocity {
     fn observe(&mut self, sample: PositionSample) {
-        let is_close = |before: &PositionSample| sample.at - before.at < SHORTEST_STEP;
-        // The newest report is always kept; the report before it goes if the two before the newest are close.
+        while self.last().is_some_and(|last| sample.at < last.at) {
+            self.len -= 1;
+        }
+        // The newest report is always kept; the report before it goes if it was close to its own predecessor.
         let replaces = match &self.reports[..self.len] {
             [.., last] if sample.at <= last.at => true,
-            [.., before, last] => last.at - before.at < SHORTEST_STEP && is_close(before),
+            [.., before, last] => last.at - before.at < SHORTEST_STEP,
             _ => false,
         };
         if replaces {
@@ -258,6 +260,19 @@ mod tests {
             let last = course.last().unwrap();
             let (x, y) = course.position(at + Span::from_millis(16)).unwrap();
             assert!((x - last.x - 8.0).abs() < 1e-6 && y == 3.0, "{micros} µs: {x} after {}", last.x);
+        }
+    }
+
+    #[test]
+    fn reports_that_go_back_in_time_or_share_one_give_finite_positions() {
+        for times in [[0, 1_000, 0, 0, 1_000], [0, 8_000, 8_100, 0, 100], [5_000, 4_000, 3_000, 9_000, 9_001]] {
+            let mut course = MedianVelocity::new();
+            let start = Instant::from_nanos(1_000_000_000);
+            for (report, micros) in times.into_iter().cycle().take(40).enumerate() {
+                course.observe(PositionSample { at: start + Span::from_micros(micros), x: report as f64, y: 0.0 });
+                let (x, y) = course.position(start + Span::from_millis(30)).unwrap();
+                assert!(x.is_finite() && y.is_finite(), "{times:?}");
+            }
         }
     }
 

@@ -78,6 +78,9 @@ impl PredictionTrust {
 
     fn learn(&mut self, probe: &TrustProbe, (x, y): (f64, f64)) {
         let (dx, dy) = (x - probe.from.x, y - probe.from.y);
+        if ![dx, dy, probe.course].into_iter().all(f64::is_finite) {
+            return;
+        }
         let along = dx * probe.direction.0 + dy * probe.direction.1;
         self.came_true += WEIGHT * (probe.course * along - self.came_true);
         self.predicted += WEIGHT * (probe.course * probe.course - self.predicted);
