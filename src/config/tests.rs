@@ -535,6 +535,23 @@ fn two_spellings_of_the_same_keys_are_refused_where_they_stand() {
 }
 
 #[test]
+fn later_rule_of_an_output_decides_whether_its_picture_may_be_written() {
+    let rule = |name: &str, word: &str| format!("[[output]]\nname = \"{name}\"\nfront-buffer = \"{word}\"\n");
+    let config = config(&(rule("*", "off") + &rule("DP-*", "on") + &rule("DP-2", "auto")));
+    let options = ["HDMI-A-1", "DP-1", "DP-2"].map(|name| config.output(name, None).front_buffer);
+    assert_eq!(options, [FrontBufferOption::Off, FrontBufferOption::On, FrontBufferOption::Auto]);
+    assert_eq!(Config::default().output("DP-1", None).front_buffer, FrontBufferOption::Auto);
+    wrong(
+        &rule("DP-1", "yes"),
+        &expect![[r#"
+            config.toml:3:16: [[output]] front-buffer: unknown word `yes`, expected one of `auto`, `on`, `off`
+              |
+            3 | front-buffer = "yes"
+              |                ^^^^^"#]],
+    );
+}
+
+#[test]
 fn wrong_names_of_keys_are_told_apart_where_they_stand() {
     wrong(
         "[keys]\n\"Supr+Return\" = \"help\"\n",

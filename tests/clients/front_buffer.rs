@@ -7,11 +7,11 @@ mod revoked;
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::ProbeLog;
-use upbeat::config::Config;
+use upbeat::config::FrontBufferOption;
 use upbeat::output::clients::front_buffer;
+use upbeat::output::in_place;
 use upbeat::output::power;
 use upbeat::protocol::late_latch;
-use upbeat::session::apply_config;
 use upbeat_timing::time::{Instant, Span};
 use wayland_client::Proxy;
 
@@ -434,24 +434,16 @@ fn scaled_surface_is_not_shared() {
 fn rule_of_an_output_ends_sharing_and_refuses_it() {
     let mut stage = FrontBufferWindow::new(280);
     assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Active(1)]);
-    let config = |option: &str| -> Config {
-        let rule = format!("[late-latch]\nfront-buffers = true\n[[output]]\nname = '*'\nfront-buffer = '{option}'");
-        toml::from_str(&rule).unwrap()
-    };
-    let (auto, off) = (config("auto"), config("off"));
-    apply_config::apply(&mut stage.world.state, Some(&auto), &off).unwrap();
+    let id = stage.world.output(0).id();
+    in_place::set_front_buffer_option(&mut stage.world.state, id, FrontBufferOption::Off);
     stage.pass();
     assert_eq!(stage.take_events_without_scan(), [FrontBufferEvent::Inactive(1, Reason::Display)]);
     stage.front.ack_inactive(1);
     stage.share(INK);
-    assert_eq!(
-        (stage.take_events_without_scan(), stage.shared()),
-        (vec![FrontBufferEvent::Inactive(2, Reason::Display)], 0)
-    );
-    stage.front.ack_inactive(2);
-    apply_config::apply(&mut stage.world.state, Some(&off), &auto).unwrap();
-    stage.share(INK);
-    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![FrontBufferEvent::Active(3)], 1));
+    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![], 0), "the reason is the same");
+    in_place::set_front_buffer_option(&mut stage.world.state, id, FrontBufferOption::Auto);
+    stage.pass();
+    assert_eq!((stage.take_events_without_scan(), stage.shared()), (vec![FrontBufferEvent::Active(2)], 1));
 }
 
 #[test]

@@ -260,9 +260,9 @@ mod tests {
     #[test]
     fn copies_keep_the_phase_of_the_display() {
         let (mut scan, _memory) = scan(at(0));
-        scan.align(at(-16_000 * 100 - 90));
+        scan.align(at(-16_000 * 10 - 90));
         assert_eq!(scan.next_wake(), at(4_497 - 90));
-        scan.align(at(16_000 * 100 + 90));
+        scan.align(at(16_000 * 10 + 90));
         assert_eq!(scan.next_wake(), at(4_497 + 90));
     }
 

@@ -20,7 +20,7 @@
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
 //! | `scanout_renderer`, `node` | the renderer's interface, and the device node that it opens |
 //! | `damage`, `stale_region` | damage clips for drivers |
-//! | `driver_features` | asynchronous flips, cursor moves and `DIRTYFB`: what a driver has of them |
+//! | `driver_features` | asynchronous flips, cursor moves and `DIRTYFB`: those of each driver |
 //! | `property` | properties of KMS objects |
 //! | `commit_error`, `retry_backoff` | the meaning of commit errors, and the time of a retry |
 //! | `planes`, `test_commit_cache` | planes for clients' buffers, and the results of test commits |

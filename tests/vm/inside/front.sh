@@ -44,7 +44,7 @@ front_refused() {
     driver_features
     promise "a client that asks to share its buffer is refused: the display" [ "$(python3 "$here/front.py" ask)" = "inactive display" ]
     promise "nothing is said about an option that nobody set" [ -z "$(grep front-buffer "$results/refused.log")" ]
-    # Its frames have to be composed between their latch and their submission.
+    # Its frames are composed, and take the cursor along.
     weston-simple-shm >/dev/null 2>&1 &
     client=$!
     promise "a window appears" soon windows_are 1
@@ -109,6 +109,12 @@ front_written() {
     promise "no frame was composed for it" [ "$(frames_of front)" = "$frames" ]
     kill "$front_PID" && wait "$front_PID" 2>/dev/null || true
     committed_in_place
+    promise "the last window closes" soon windows_are 0
+    sleep 1
+    local before
+    before=$(switches)
+    sleep 2
+    promise "nothing wakes up for what is not shared any more" [ "$(switches)" = "$before" ]
     promise "the session ends cleanly" end_session
     promise "the log has no error" [ -z "$(grep -E ' ERROR |panicked' "$results/front.log")" ]
     local card

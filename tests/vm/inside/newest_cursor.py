@@ -5,6 +5,8 @@
                                         places of the cursor plane that were read meanwhile
     newest_cursor.py judge PLACES FRAMES
                                         checks that the plane has the place of the last event before each frame was submitted
+
+The guest has one CPU, so no event is written while the compositor works between a latch and the submission.
 """
 
 import bisect
@@ -20,7 +22,7 @@ import uinput  # noqa: E402
 STEPS, STEP_SECONDS, REST_SECONDS = 400, 0.001, 0.5
 # Microseconds. An event this long before the submission is in the plane: it was read, handled and sent to the presenter.
 HANDLED = 100
-# An event this long after the submission may be in the plane: the frame was submitted, and the presenter commits it.
+# The presenter commits a submitted frame in this time. While an earlier frame is in flight it waits, and its cursor is moved on.
 COMMITTED = 300
 FEWEST = 20
 
@@ -37,14 +39,21 @@ def place():
 
 def drive():
     seat = uinput.Seat()
-    time.sleep(2)  # until the compositor knows the mouse
-    seat.move(1, 0)
+    # Until the compositor knows the mouse, which takes long on a machine that just started.
+    unknown, tries = place(), 0
+    while place() == unknown:
+        tries += 1
+        if tries > 50:
+            sys.exit("the mouse does not move the cursor")
+        seat.move(1, 0)
+        time.sleep(0.2)
     time.sleep(REST_SECONDS)
     first, events, places = place(), [], []
     end = micros()
     for _ in range(STEPS):
+        begun = micros()
         seat.move(1, 0)
-        events.append(micros())
+        events.append((begun, micros()))
         end += int(STEP_SECONDS * 1e6)
         if micros() < end:
             begun = micros()
@@ -63,23 +72,20 @@ def judge(places, frames):
     if run["moved"] != len(run["events"]):
         return f"{len(run['events'])} events moved the cursor by {run['moved']}"
     # The times of the log are nanoseconds.
-    shown = [frame for frame in log if frame["type"] == "output" and frame["submitted"]]
-    shown = sorted((frame["submitted"] // 1_000, frame["latched"] // 1_000) for frame in shown)
-    submits, events = [submitted for submitted, _ in shown], run["events"]
-    known = newer = 0
+    submits = sorted(frame["submitted"] // 1_000 for frame in log if frame["type"] == "output" and frame["submitted"])
+    begins, ends = zip(*run["events"])
+    known = 0
     for begun, moved, ended in run["places"]:
         index = bisect.bisect(submits, begun - COMMITTED) - 1
         if index < 0 or bisect.bisect(submits, ended) - 1 != index:
             continue  # a frame was submitted meanwhile
-        submitted, latched = shown[index]
-        fewest = bisect.bisect(events, submitted - HANDLED)
-        most = bisect.bisect(events, submitted + COMMITTED)
+        submitted = submits[index]
+        fewest = bisect.bisect(ends, submitted - HANDLED)
+        most = bisect.bisect(begins, ended)
         if not fewest <= moved <= most:
-            return f"at {begun} µs the plane was at {moved}; {fewest} to {most} events came before the submission at {submitted}"
+            return f"at {begun} µs the plane was at {moved}; {fewest} events came before the submission at {submitted}, {most} in all"
         known += 1
-        newer += moved > bisect.bisect(events, latched)
-    print(f"{known} places were of the last event before the submission, {newer} of an event after the latch", file=sys.stderr)
-    return 0 if known >= FEWEST and newer else f"{known} places are known, {newer} newer than the latch"
+    return 0 if known >= FEWEST else f"only {known} places are known"
 
 
 if __name__ == "__main__":
