@@ -62,6 +62,7 @@ use smithay::utils::{Logical, Point, Serial};
 use crate::output;
 use crate::shell::WindowId;
 use crate::state::State;
+use crate::surface::input_prediction::TrackedDevice;
 use cursor::SeatCursor;
 pub use event::{InputEvent, KeyboardId, LaptopSwitch, ScrollAxis, ScrollSource, TouchpadGesture};
 pub use host_interfaces::{HostSession, InputTimes, TabletClients, TimestampedDevice};
@@ -286,7 +287,13 @@ pub fn handle(state: &mut State, event: InputEvent) {
 /// Tells new followers where the pointer and the fingers are.
 pub fn report_standing_devices(state: &mut State) {
     prediction_feed::pointer_stands(state);
-    prediction_feed::fingers_stand(state);
+    let now = state.clock.now();
+    let fingers: Vec<_> = touch::client_touch_points(state).map(|touch| (touch.slot, touch.surface)).collect();
+    for (slot, surface) in fingers {
+        if let Some(position) = state.input.touches.position(slot) {
+            output::scene::followers::device_moved(state, TrackedDevice::Touch(slot), now, position, &surface);
+        }
+    }
 }
 
 /// Where the pointer is (global logical coordinates).

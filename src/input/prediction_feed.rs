@@ -7,12 +7,11 @@ use smithay::utils::{Logical, Point};
 
 use super::scroll_view_grab;
 use super::scroll_view_grab::SurfaceFocus;
-use super::touch;
 use crate::output::scene::followers;
 use crate::state::State;
 use crate::surface::input_prediction::TrackedDevice;
 use upbeat_timing::input_prediction::PositionSample;
-use upbeat_timing::time::{Clock, Instant};
+use upbeat_timing::time::Instant;
 
 /// The tracked devices, each with the surface that it is on.
 #[derive(Debug, Default)]
@@ -67,17 +66,6 @@ pub(super) fn pointer_stands(state: &mut State) {
     match state.input.pointer.current_focus() {
         Some(surface) => followers::pointer_stands(state, position, &surface),
         None => followers::device_left(state, TrackedDevice::Pointer),
-    }
-}
-
-/// Tells new followers which fingers are down.
-pub(super) fn fingers_stand(state: &mut State) {
-    let now = state.clock.now();
-    let fingers: Vec<_> = touch::client_touch_points(state).map(|touch| (touch.slot, touch.surface)).collect();
-    for (slot, surface) in fingers {
-        if let Some(position) = state.input.touches.position(slot) {
-            followers::device_moved(state, TrackedDevice::Touch(slot), now, position, &surface);
-        }
     }
 }
 

@@ -22,10 +22,13 @@ struct RandomFollower {
 impl RandomFollower {
     fn new(seed: u64) -> Self {
         let rng = StdRng::seed_from_u64(seed);
-        let options =
-            OutputOptions { front_buffer: seed % 2 == 0, cursor_plane: Some((64, 64)), ..OutputOptions::default() };
+        let options = OutputOptions {
+            front_buffer: seed.is_multiple_of(2),
+            cursor_plane: Some((64, 64)),
+            ..OutputOptions::default()
+        };
         let mut stage = FollowerStage::on(options);
-        in_place::set_enabled(&mut stage.world.state, seed % 2 == 0);
+        in_place::set_enabled(&mut stage.world.state, seed.is_multiple_of(2));
         stage.world.open_filled("above", (40, 40), GREEN);
         RandomFollower { stage, rng, predicted: None }
     }
