@@ -388,8 +388,8 @@ mod tests {
         let titles: Vec<String> = options.runs().iter().map(InkRunSpec::title).collect();
         assert_eq!(titles[0], "legacy, hand, flat:2, predicted by 0 ms");
         assert_eq!(titles[3], "just-in-time, hand, flat:2, predicted by 16 ms");
-        assert_eq!(titles.len(), 4 * 2 + 2);
-        assert_eq!(titles.iter().filter(|title| title.starts_with("follower")).count(), 1);
+        assert_eq!(titles.len(), 5 * 2 + 1);
+        assert_eq!(titles.iter().filter(|title| title.starts_with("front-buffer")).count(), 1);
     }
 
     #[test]
