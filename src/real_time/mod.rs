@@ -40,6 +40,8 @@ static STOPPED: AtomicU32 = AtomicU32::new(0);
 pub enum ThreadRole {
     /// Commits frames to a display, and does little else.
     Presenter,
+    /// Reads the rows of a virtual display, as the scan-out of a real one does: a row that is read late proves nothing.
+    Sampler,
     /// Latches and composes frames, and handles all requests of clients.
     Main,
 }
@@ -47,9 +49,11 @@ pub enum ThreadRole {
 impl ThreadRole {
     /// Even the lowest real-time priorities are above all ordinary threads, which is enough. The very lowest is left to
     /// clients. A presenter's is above the main thread's: a presenter has little to do, and on a machine with one
-    /// processor it would otherwise wait for as long as the main thread computes.
+    /// processor it would otherwise wait for as long as the main thread computes. A sampler has no thread above it, as
+    /// hardware has none.
     const fn priority(self) -> libc::c_int {
         match self {
+            ThreadRole::Sampler => 4,
             ThreadRole::Presenter => 3,
             ThreadRole::Main => 2,
         }
@@ -57,13 +61,14 @@ impl ThreadRole {
 
     const fn allowance(self) -> ComputeAllowance {
         match self {
-            ThreadRole::Presenter => ComputeAllowance::PRESENTER,
+            ThreadRole::Sampler | ThreadRole::Presenter => ComputeAllowance::PRESENTER,
             ThreadRole::Main => ComputeAllowance::MAIN,
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
+            ThreadRole::Sampler => "front sampler",
             ThreadRole::Presenter => "presenter",
             ThreadRole::Main => "main thread",
         }

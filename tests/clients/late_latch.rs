@@ -278,6 +278,38 @@ fn follower_position_is_as_new_as_the_latch() {
     assert_eq!(stage.world.client(stage.client).count_content_events(|_| true), told, "the client was woken");
 }
 
+/// Each report keeps the compositor busy for a while, in which the beam may come. A move that is too late for its refresh
+/// is made for the next, still in place; and later moves are planned earlier.
+#[test]
+fn follower_stays_in_place_while_reports_keep_the_compositor_busy() {
+    const BUSY: Span = Span::from_micros(180);
+    let options = OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..OutputOptions::default() };
+    let mut stage = FollowerStage::on(options);
+    in_place::set_enabled(&mut stage.world.state, true);
+    let y = 330;
+    stage.point(CORNER.0 + 15, y);
+    move_pointer_each_millisecond(&mut stage, y, Span::from_millis(100));
+    assert_eq!(stage.means().last(), Some(&Means::InPlace));
+    let before = stage.world.output(0).in_place().counts();
+    let (reports, mut due) = (Cell::new(0), stage.world.now());
+    stage.world.run_for(Span::from_seconds(4), &mut |world| {
+        if world.now() >= due {
+            // Not in step with the refreshes, so that each moment of a refresh is hit.
+            due += Span::from_micros(1_013);
+            let x = CORNER.0 + 20 + reports.replace(reports.get() + 1) % ROUND;
+            world.point(f64::from(x), f64::from(y));
+            world.skip_time(BUSY);
+        }
+        Some(due)
+    });
+    let counts = stage.world.output(0).in_place().counts();
+    let (lit, late) = (counts.lit - before.lit, counts.late - before.late);
+    println!("{lit} lit, {late} late");
+    assert!(late > 0, "no move was late: nothing was tried");
+    assert!(stage.means().is_empty(), "the follower was composed");
+    assert!(late <= 8 && lit >= 240 - 2 * late, "{lit} lit, {late} late");
+}
+
 /// The same with in-place (front-buffer) updates: the beam's way to the row adds nothing, at any height.
 #[test]
 fn in_place_follower_position_is_as_new_as_the_beam_at_each_height() {

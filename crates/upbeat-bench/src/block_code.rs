@@ -140,6 +140,16 @@ impl BlockCode {
         if code.bits() == bits { Ok(code) } else { Err(DecodeError::Damaged) }
     }
 
+    /// Whether the finder's first block has its top left corner at exactly this pixel. Reading alone allows a distance of
+    /// nearly half a block.
+    pub fn begins_at(picture: &PixelView<'_>, (left, top): (usize, usize)) -> bool {
+        let is_finder =
+            |x: Option<usize>, y: Option<usize>| x.zip(y).and_then(|(x, y)| picture.at(x, y)).is_some_and(is_magenta);
+        is_finder(Some(left), Some(top))
+            && !is_finder(left.checked_sub(1), Some(top))
+            && !is_finder(Some(left), top.checked_sub(1))
+    }
+
     /// Column, row and content of the topmost band that can be read.
     pub fn find(picture: &PixelView<'_>) -> Option<(usize, usize, BlockCode)> {
         let height = picture.pixels.len() / picture.stride.max(1);

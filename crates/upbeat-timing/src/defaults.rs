@@ -105,6 +105,12 @@ pub const FIRST_WRITE: Span = Span::from_micros(500);
 /// Writes that are remembered: half a second at 60 Hz. A late write costs a refresh, but a single hiccup must not count
 /// for ever.
 pub const WRITE_WINDOW: usize = 32;
+/// Planned writes of which the delay is remembered: two seconds at 60 Hz, so that one in a hundred may be later than
+/// planned for. That one is seen a refresh later.
+pub const DELAY_WINDOW: usize = 128;
+/// The longest delay that planned writes allow for: a thread that is busy for longer composes. If every write allowed for
+/// that, all content would be as old as whole frames.
+pub const MOST_DELAY: Span = Span::from_millis(1);
 
 // --- Packing: `upbeat simulate --clients 10`, and `upbeat bench latency --windows 10` --------------------------------
 

@@ -279,7 +279,6 @@ impl OutputState {
         self.on && self.conductor.output().scan().is_some() && !self.drawn_scene.locked && !self.drawn_scene.is_direct()
     }
 
-    /// Whether content of `client` may be written in place, by its rules.
     /// Whether a rule of the client forbids writes in place.
     fn forbids_writes(&self, client: ClientId) -> bool {
         let pacing = self.clients.get(&client);
@@ -287,6 +286,7 @@ impl OutputState {
         pacer.is_some_and(|pacer| !pacer.is_in_place_allowed())
     }
 
+    /// Whether content of `client` may be written in place, by its rules.
     fn may_write(&self, client: ClientId) -> bool {
         let pacing = self.clients.get(&client);
         pacing.and_then(|pacing| self.conductor.pacer(pacing.pacer)).is_some_and(Pacer::may_be_in_place)

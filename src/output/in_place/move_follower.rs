@@ -38,13 +38,15 @@ pub(in crate::output) struct FollowerMove {
     /// The refresh that is to show the move.
     pub index: RefreshIndex,
     pub at: Instant,
+    /// The move before it came too late for its refresh. If this one is late, too, the follower is composed.
+    pub is_second_try: bool,
 }
 
 /// Result of a move.
 pub(in crate::output) enum FollowerMoveResult {
     /// The follower was drawn at its new position.
     Done,
-    /// A frame in flight must be shown first.
+    /// A frame in flight must be shown first, or the beam came first: it is drawn for a later refresh.
     Later(FollowerMove),
     /// The follower has to be composed.
     Not,
@@ -72,8 +74,8 @@ pub(in crate::output) fn plan(
     if output.in_place.moved.is_some_and(|last| index <= last) {
         index = output.in_place.moved?.next();
     }
-    let at = machine.row_deadline(index, line)?;
-    Some(FollowerMove { surface: surface.clone(), output: id, index, at })
+    let at = machine.planned_write(index, line)?.max(now);
+    Some(FollowerMove { surface: surface.clone(), output: id, index, at, is_second_try: false })
 }
 
 /// The pointer moved on to `then` before planned move `known`: its deadline may become earlier.
@@ -85,8 +87,8 @@ pub(in crate::output) fn advance_deadline(
     let Some(output) = state.outputs.by_id(known.output) else { return };
     let layer = output.drawn_scene.layers.iter().find(|layer| layer.surface == known.surface);
     let line = layer.and_then(|layer| first_line(output, layer, step(before, then)));
-    if let Some(at) = line.and_then(|line| output.conductor.output().row_deadline(known.index, line)) {
-        known.at = known.at.min(at);
+    if let Some(at) = line.and_then(|line| output.conductor.output().planned_write(known.index, line)) {
+        known.at = known.at.min(at.max(state.clock.now()));
     }
 }
 
@@ -100,16 +102,11 @@ pub(in crate::output) fn run_move(
     let (id, surface) = (planned.output, planned.surface.clone());
     let Some(output) = state.outputs.by_id_mut(id) else { return FollowerMoveResult::Not };
     output.sync_phase(now);
+    output.conductor.output_mut().began_late(now - planned.at);
     match output.write_obstacle() {
         None => {}
         Some(WriteObstacle::Ahead) => return FollowerMoveResult::Not,
-        Some(WriteObstacle::Replaced(refresh)) => {
-            let layer = output.drawn_scene.layers.iter().find(|layer| layer.surface == surface);
-            let line = layer.and_then(|layer| first_line(output, layer, step(before, then)));
-            let at = line.and_then(|line| output.conductor.output().row_deadline(refresh, line));
-            let later = at.filter(|at| *at > now).map(|at| FollowerMove { index: refresh, at, ..planned });
-            return later.map_or(FollowerMoveResult::Not, FollowerMoveResult::Later);
-        }
+        Some(WriteObstacle::Replaced(refresh)) => return later(state, planned, (before, then), refresh),
     }
     let Some(DrawnFollower { place, layer, rect, pixels }) = draw_follower(state, id, &surface, step(before, then))
     else {
@@ -118,7 +115,11 @@ pub(in crate::output) fn run_move(
     let Some(output) = state.outputs.by_id_mut(id) else { return FollowerMoveResult::Not };
     let Some(index) = output.conductor.output().seen_in_place(&rect, now) else {
         output.in_place.counts.late += 1;
-        return FollowerMoveResult::Not;
+        if planned.is_second_try {
+            return FollowerMoveResult::Not;
+        }
+        let next = planned.index.next();
+        return later(state, FollowerMove { is_second_try: true, ..planned }, (before, then), next);
     };
     let frame = output.conductor.output_mut().frames_mut().take_frame_number();
     let present = output.conductor.output().vsync().present(index);
@@ -145,6 +146,21 @@ pub(in crate::output) fn run_move(
         tree_extent::touch(state, &surface);
     }
     FollowerMoveResult::Done
+}
+
+/// The move `planned`, done for refresh `refresh` instead, if that can still be in time.
+fn later(
+    state: &State,
+    planned: FollowerMove,
+    (before, then): (Point<f64, Logical>, Point<f64, Logical>),
+    refresh: RefreshIndex,
+) -> FollowerMoveResult {
+    let Some(output) = state.outputs.by_id(planned.output) else { return FollowerMoveResult::Not };
+    let layer = output.drawn_scene.layers.iter().find(|layer| layer.surface == planned.surface);
+    let line = layer.and_then(|layer| first_line(output, layer, step(before, then)));
+    let at = line.and_then(|line| output.conductor.output().planned_write(refresh, line));
+    let later = at.filter(|at| *at > state.clock.now()).map(|at| FollowerMove { index: refresh, at, ..planned });
+    later.map_or(FollowerMoveResult::Not, FollowerMoveResult::Later)
 }
 
 fn step(before: Point<f64, Logical>, then: Point<f64, Logical>) -> Point<i32, Physical> {

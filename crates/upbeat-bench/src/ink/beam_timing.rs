@@ -1,6 +1,7 @@
 //! The front buffer, and the time at which the beam reads each of its lines.
 
 use upbeat_client::protocol::late_latch::upbeat_front_buffer_v1::UpbeatFrontBufferV1;
+use upbeat_timing::estimator::{Estimator as _, MissBudget, WindowQuantile};
 use upbeat_timing::time::{Instant, Span};
 
 /// When the beam reads each line.
@@ -32,14 +33,22 @@ pub(super) struct FrontBufferState {
     pub(super) buffer: usize,
     /// When the beam reads the last written frame.
     pub(super) done: Instant,
-    /// The longest time of a frame so far, including its wake-up.
-    pub(super) cost: Span,
+    /// Times of frames, including their wake-ups. A few seconds of them, so that an interruption is forgotten.
+    pub(super) costs: WindowQuantile<256>,
     /// When to begin the next frame, and when the beam reads it.
     pub(super) planned: Option<(Instant, Instant)>,
     pub(super) written: u32,
 }
 
+/// How many frames may take longer than planned: the beam shows them one refresh later.
+const MAY_BE_LATE: MissBudget = MissBudget::per_mille(5);
+
 impl FrontBufferState {
+    /// How long the next frame takes, including its wake-up.
+    pub(super) fn planned_cost(&self) -> Span {
+        self.costs.budget(MAY_BE_LATE).unwrap_or(Span::ZERO)
+    }
+
     /// Sets the scan-out timing: the beam reads line n at `anchor + n * line`, and again after each `interval`
     /// (nanoseconds).
     pub(super) fn set_timing(&mut self, anchor: (u32, u32, u32), interval: u32, line: u32) {

@@ -11,7 +11,7 @@ use super::figures::{InkRun, PixelQuantiles, RecordedScreen, count};
 use super::hand::SentReport;
 use super::hand_path::{HAND, HandDevice, HandPath};
 use super::marker;
-use super::recorded_images::{self, RecordedPart, RecordedView};
+use super::recorded_images::{self, MarkerDistance, RecordedPart, RecordedView};
 use super::sheet::{DrawnInkFrame, InkMethod, SheetReport};
 use super::simulated;
 use crate::load::ClientLoad;
@@ -103,8 +103,8 @@ impl InkMode {
 /// Dimensions to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InkOptions {
-    /// Hand movements: `hand` (1 kHz), `column` (the same up and down, which needs only a narrow recording), or
-    /// recordings with the columns t_us,x,y,state. A recording named pen_… or touch_… is played with such a device
+    /// Hand movements: `hand` (1 kHz), `column` (the same up and down, which needs only a narrow recording), `comb` (a
+    /// column whose x counts the reports, so that a follower's pixel tells the report), or recordings with the columns t_us,x,y,state. A recording named pen_… or touch_… is played with such a device
     #[arg(long, value_name = "INPUT", value_delimiter = ',', default_values = [HAND])]
     pub input: Vec<HandPath>,
     /// How the client is paced, and how its pixels come to the screen; the first is the baseline for the other modes
@@ -252,7 +252,8 @@ impl InkOptions {
             return Ok((count(&report, &views, self.screen()), active(&views)));
         }
         // Each report counts as a frame, because the compositor moves the dot and the client draws none.
-        let views = recorded_images::read_follower(recording, sight, &report.sent)?;
+        let distance = if run.prediction > 0.0 { MarkerDistance::HalfBlock } else { MarkerDistance::Exact };
+        let views = recorded_images::read_follower(recording, sight, (&report.sent, distance))?;
         let place = |(index, sent): (usize, &SentReport)| {
             let number = index as u32 + 1;
             DrawnInkFrame { frame: number, event: number, x: sent.x, y: sent.y, predicted: false }

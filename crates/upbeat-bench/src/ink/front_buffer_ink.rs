@@ -17,6 +17,7 @@ use crate::block_code::BlockCode;
 use crate::client::burn_rest;
 use crate::wait::wait;
 use upbeat_client::protocol::late_latch::upbeat_late_latch_manager_v1::UpbeatLateLatchManagerV1;
+use upbeat_timing::estimator::{Estimator as _, WindowQuantile};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Time reserved for writing the pixels and for a late wake-up.
@@ -27,17 +28,20 @@ const TURNS_UP: i64 = 4;
 const PATIENCE: Span = Span::from_millis(200);
 
 impl InkClient {
-    /// Shares the whole sheet as a front buffer, without any ink.
+    /// Shares the first column and the number of columns of `part` as a front buffer, or the whole sheet, without any
+    /// ink.
     pub(super) fn share_front_buffer(
         &mut self,
         globals: &GlobalList,
         queue: &EventQueue<InkClient>,
+        part: Option<(usize, usize)>,
     ) -> Result<(), SheetError> {
         let handle: QueueHandle<InkClient> = queue.handle();
         let manager: UpbeatLateLatchManagerV1 = globals.bind(&handle, 1..=1, ())?;
         let object = manager.get_front_buffer(&self.surface, &handle, ());
         let (width, height) = (self.size.0 as i32, self.size.1 as i32);
-        object.share(0, 0, width, height);
+        let (left, columns) = part.map_or((0, width), |(left, columns)| (left as i32, columns as i32));
+        object.share(left, 0, columns, height);
         let buffer = self.buffers.free_index().unwrap_or(0);
         if let Some(pixels) = self.buffers.pixels_mut(buffer) {
             marker::clear(pixels);
@@ -53,7 +57,7 @@ impl InkClient {
             scan: None,
             buffer,
             done: Instant::ZERO,
-            cost: Span::ZERO,
+            costs: WindowQuantile::default(),
             planned: None,
             written: 0,
         });
@@ -82,7 +86,7 @@ impl InkClient {
         let done = MonotonicClock.now();
         let reads = self.beam_read_time(0, done + SPARE / 4);
         let Some(front) = &mut self.front else { return Ok(()) };
-        front.cost = front.cost.max(done - begin);
+        front.costs.observe(done - begin);
         front.planned = None;
         front.done = read;
         // If the beam has already reached the row, try again at the next refresh.
@@ -107,7 +111,7 @@ impl InkClient {
     /// When to begin the next frame, and when the beam reads it.
     fn plan(&self, now: Instant) -> Option<(Instant, Instant)> {
         let front = self.front.as_ref()?;
-        let takes = front.cost + SPARE;
+        let takes = front.planned_cost() + SPARE;
         // One frame for each refresh: the beam must have read the previous frame.
         let read = self.beam_read_time(TURNS_UP, now.max(front.done + SPARE) + takes)?;
         Some((read - takes, read))

@@ -12,6 +12,11 @@ use upbeat_timing::time::{Instant, Span};
 pub(super) const HAND: &str = "hand";
 /// Name of the generated hand that moves up and down: only a narrow column is recorded, so recording costs little.
 pub(super) const COLUMN: &str = "column";
+/// Name of the generated hand that moves like a column's and counts its reports in `x`, a pixel each: so the pixel of a
+/// follower tells which report it shows.
+pub(super) const COMB: &str = "comb";
+/// Reports of a comb until its `x` repeats.
+pub(super) const COMB_REPORTS: i64 = 64;
 /// Time between two reports of a generated hand.
 const HAND_INTERVAL: Span = Span::from_millis(1);
 /// Reach from the middle, as shares of the sheet. The periods of both axes differ, so no two rounds are the same; the
@@ -34,7 +39,7 @@ pub(super) enum HandDevice {
     Pen,
 }
 
-/// A hand movement: `hand`, `column`, or a file with the columns `t_us,x,y,state`.
+/// A hand movement: `hand`, `column`, `comb`, or a file with the columns `t_us,x,y,state`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandPath {
     pub(super) spec: String,
@@ -45,7 +50,7 @@ impl FromStr for HandPath {
     type Err = strokes::StrokeError;
 
     fn from_str(spec: &str) -> Result<Self, Self::Err> {
-        let recording = if [HAND, COLUMN].contains(&spec) { None } else { Some(strokes::read(File::new(spec))?) };
+        let recording = if [HAND, COLUMN, COMB].contains(&spec) { None } else { Some(strokes::read(File::new(spec))?) };
         Ok(HandPath { spec: spec.to_owned(), recording })
     }
 }
@@ -88,14 +93,27 @@ impl HandPath {
         self.recording.is_none()
     }
 
-    fn reach(&self) -> (f64, f64) {
-        if self.spec == COLUMN { COLUMN_REACH } else { REACH }
+    /// The largest distance of the hand from the middle column, in pixels; `None` if it needs the whole width.
+    fn narrow_reach(&self, width: usize) -> Option<usize> {
+        match self.spec.as_str() {
+            COLUMN => Some((width as f64 * COLUMN_REACH.0).ceil() as usize),
+            COMB => Some(COMB_REPORTS as usize / 2),
+            _ => None,
+        }
+    }
+
+    fn generated(&self, size: (f64, f64), duration: Span) -> Vec<(Span, f64, f64)> {
+        match self.spec.as_str() {
+            COLUMN => hand(COLUMN_REACH, size, duration),
+            COMB => comb(size, duration),
+            _ => hand(REACH, size, duration),
+        }
     }
 
     /// The first column and the number of columns that show the hand with `beside` pixels on each side. `None` if the
     /// hand needs the whole width.
     pub(super) fn columns(&self, width: usize, beside: usize) -> Option<(usize, usize)> {
-        let half = (self.spec == COLUMN).then(|| (width as f64 * COLUMN_REACH.0).ceil() as usize + beside)?;
+        let half = self.narrow_reach(width)? + beside;
         let first = (width / 2).saturating_sub(half);
         Some((first, (2 * half).min(width - first)))
     }
@@ -104,7 +122,7 @@ impl HandPath {
     pub(super) fn reports(&self, size: (f64, f64), duration: Span) -> Vec<HandReport> {
         let strokes = match &self.recording {
             Some(recording) => fitted(recording, size),
-            None => vec![hand(self.reach(), size, duration)],
+            None => vec![self.generated(size, duration)],
         };
         let mut reports: Vec<HandReport> = Vec::new();
         let mut start = Span::ZERO;
@@ -161,6 +179,12 @@ fn hand(far: (f64, f64), (width, height): (f64, f64), duration: Span) -> Vec<(Sp
     (0..count).map(report).collect()
 }
 
+fn comb(size: (f64, f64), duration: Span) -> Vec<(Span, f64, f64)> {
+    let tooth = |index: usize| (index as i64 % COMB_REPORTS - COMB_REPORTS / 2) as f64;
+    let column = hand((0.0, COLUMN_REACH.1), size, duration).into_iter().enumerate();
+    column.map(|(index, (at, x, y))| (at, x.floor() + tooth(index), y)).collect()
+}
+
 /// The strokes of a recording, each from time zero on, centred on the sheet, and scaled down where they do not fit.
 fn fitted(recording: &StrokeRecording, size: (f64, f64)) -> Vec<Vec<(Span, f64, f64)>> {
     let samples = || recording.strokes.iter().flatten();
@@ -195,6 +219,19 @@ mod tests {
         );
         assert!(reports.windows(2).all(|pair| pair[1].at > pair[0].at));
         assert_eq!((input.name(), input.device()), ("hand".to_owned(), HandDevice::Pointer));
+    }
+
+    #[test]
+    fn a_comb_has_a_pixel_for_each_report_of_a_while_and_is_narrow() {
+        let input: HandPath = COMB.parse().unwrap();
+        let (first, columns) = input.columns(1280, 120).unwrap();
+        let reports = input.reports((1280.0, 720.0), Span::from_seconds(8));
+        assert!(reports.len() > 7_990);
+        for window in reports.windows(COMB_REPORTS as usize) {
+            assert!(window[1..].iter().all(|report| report.x != window[0].x));
+        }
+        let covered = (first + 120) as f64..=(first + columns - 120) as f64;
+        assert!(reports.iter().all(|report| covered.contains(&report.x)), "{covered:?}");
     }
 
     #[test]

@@ -71,7 +71,12 @@ pub(super) fn draw_marker(pixels: &mut [u32], size: (usize, usize), at: (f64, f6
     (left.min(x - DOT), top.min(y - DOT), right.max(x + DOT), bottom.max(y + DOT))
 }
 
-/// Decodes the code whose top left corner is at `place`.
+/// Decodes the code whose top left corner is at exactly `place`.
+pub(super) fn read_exactly(picture: &PixelView<'_>, place: (usize, usize)) -> Result<BlockCode, DecodeError> {
+    if BlockCode::begins_at(picture, place) { read(picture, place) } else { Err(DecodeError::NoFinder) }
+}
+
+/// Decodes the code whose top left corner is at `place`, or up to half a block beside it.
 pub(super) fn read(picture: &PixelView<'_>, place: (usize, usize)) -> Result<BlockCode, DecodeError> {
     BlockCode::read_at(picture, place, BLOCK)
 }

@@ -5,19 +5,23 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use super::hand::SentReport;
+use super::hand_path;
 use super::marker::{self, code_position};
 use super::sheet::DrawnInkFrame;
 use crate::block_code::{BlockCode, DecodeError, PixelView};
 use crate::pixels::PixelError;
 use upbeat_record::recording::stream::StreamReader;
 use upbeat_record::recording::{RecordedImage, RowTimes};
-use upbeat_timing::time::Instant;
+use upbeat_timing::time::{Instant, Span};
 
 /// Frames after the last identified frame that are tried first. All other frames are tried if none of them fits.
 const MOST_AHEAD: usize = 16;
 
-/// Reports after the last identified report that are tried: a hand makes fewer between two images.
-const MOST_REPORTS_AHEAD: usize = 256;
+/// A follower shows a report that was sent within this time before its light, unless the compositor stood still. So long
+/// the positions of a comb differ.
+const USUAL_AGE: Span = Span::from_millis(hand_path::COMB_REPORTS - 1);
+/// A report older than this is not looked for.
+const MOST_AGE: Span = Span::from_seconds(1);
 
 /// A recorded image, shown for one or more refreshes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,11 +49,22 @@ pub(super) struct RecordedPart {
 }
 
 impl RecordedPart {
+    /// Where the recording shows the code of a hand at `at`, if it contains all of it.
+    fn place(&self, picture: &PixelView<'_>, at: (f64, f64)) -> Option<(usize, usize)> {
+        let (x, y) = code_position(at, self.size);
+        let x = x.checked_sub(self.left).filter(|x| x + marker::SIZE.0 <= picture.width)?;
+        Some((x, y))
+    }
+
     /// Decodes the marker of a hand at `at`, if the recording contains all of it.
     fn code(&self, picture: &PixelView<'_>, at: (f64, f64)) -> Result<BlockCode, DecodeError> {
-        let (x, y) = code_position(at, self.size);
-        let x = x.checked_sub(self.left).filter(|x| x + marker::SIZE.0 <= picture.width);
-        x.map_or(Err(DecodeError::NoFinder), |x| marker::read(picture, (x, y)))
+        self.place(picture, at).map_or(Err(DecodeError::NoFinder), |place| marker::read(picture, place))
+    }
+
+    /// When the last row of a marker of a hand at `at` is lit, in a picture whose first refresh begins at `begin`.
+    fn light(&self, begin: Instant, rows: RowTimes, at: (f64, f64)) -> Instant {
+        let row = code_position(at, self.size).1 + marker::SIZE.1;
+        rows.light(begin, row as i32, self.size.1 as i32)
     }
 }
 
@@ -71,22 +86,31 @@ pub(super) fn read(
     views(StreamReader::new(BufReader::new(file))?, sight, frames)
 }
 
+/// How near to a report a follower's marker lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MarkerDistance {
+    /// On the pixel of the report that it shows.
+    Exact,
+    /// At a predicted position: within half a block of the hand's way.
+    HalfBlock,
+}
+
 /// Reads a recording of a marker that followed a hand. Frame and event of each code are the number of the report at the
-/// marker's position. If several reports share a pixel, the oldest counts.
+/// marker's position. If several reports share it, the oldest within the usual time counts.
 ///
 /// # Errors
 /// If the file cannot be read, or breaks off.
 pub(super) fn read_follower(
     recording: &Path,
     sight: RecordedPart,
-    sent: &[SentReport],
+    (sent, distance): (&[SentReport], MarkerDistance),
 ) -> Result<Vec<RecordedView>, PixelError> {
     let file = File::open(recording).map_err(|source| PixelError::File { path: recording.to_owned(), source })?;
     let mut recording = StreamReader::new(BufReader::new(file))?;
-    let (mut views, mut seen) = (Vec::new(), 0);
+    let mut views = Vec::new();
     while let Some(image) = recording.next_image()? {
         let rows = image.rows.ok_or(PixelError::NoRowTimes)?;
-        views.push(identify_follower(image, rows, (sight, sent), &mut seen));
+        views.push(identify_follower(image, rows, sight, (sent, distance)));
     }
     recording.tally().map(|_| views).ok_or(PixelError::CutOff)
 }
@@ -94,23 +118,31 @@ pub(super) fn read_follower(
 fn identify_follower(
     image: &RecordedImage,
     rows: RowTimes,
-    (sight, sent): (RecordedPart, &[SentReport]),
-    seen: &mut usize,
+    sight: RecordedPart,
+    (sent, distance): (&[SentReport], MarkerDistance),
 ) -> RecordedView {
-    let picture = view(image);
+    let (picture, begin) = (view(image), image.shown.first.time);
     let mut torn = false;
-    let near = sent.iter().enumerate().skip(*seen).take(MOST_REPORTS_AHEAD);
-    let found = near.into_iter().find(|(_, report)| {
-        let code = sight.code(&picture, (report.x.round(), report.y.round()));
-        torn |= code == Err(DecodeError::Damaged);
-        code.is_ok()
-    });
-    let number = found.map(|(index, _)| index as u32 + 1);
-    if let Some((index, _)) = found {
-        *seen = index;
-    }
+    let mut shows = |report: &SentReport| {
+        // The compositor places followers at whole pixels.
+        let at = (report.x.round(), report.y.round());
+        if report.at > sight.light(begin, rows, at) {
+            return false;
+        }
+        let code = sight.place(&picture, at).map(|place| match distance {
+            MarkerDistance::Exact => marker::read_exactly(&picture, place),
+            MarkerDistance::HalfBlock => marker::read(&picture, place),
+        });
+        torn |= code == Some(Err(DecodeError::Damaged));
+        matches!(code, Some(Ok(_)))
+    };
+    let first = |before: Span| sent.partition_point(|report| report.at + before < begin);
+    let (usual, oldest) = (first(USUAL_AGE), first(MOST_AGE));
+    let last = sent.partition_point(|report| report.at < image.shown.until);
+    let found = (usual..last).chain(oldest..usual).find(|index| shows(&sent[*index]));
+    let number = found.map(|index| index as u32 + 1);
     RecordedView {
-        at: image.shown.first.time,
+        at: begin,
         until: image.shown.until,
         rows,
         code: number.map(|number| BlockCode { frame: number, event: number }),

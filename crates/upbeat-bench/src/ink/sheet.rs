@@ -321,7 +321,7 @@ pub fn run(options: &SheetOptions) -> Result<SheetReport, SheetError> {
     };
     sheet.has_stopped = followed.is_some();
     if options.way == InkMethod::FrontBuffer {
-        sheet.share_front_buffer(&globals, &queue)?;
+        sheet.share_front_buffer(&globals, &queue, options.input.columns(sheet.size.0, marker::SIZE.0))?;
     }
     let pid = peer_pid(connection.backend().poll_fd()).ok();
     let usage = |pid: Option<u32>| pid.and_then(|pid| ProcessUsage::of(pid).ok());

@@ -17,8 +17,8 @@
 
 use super::OutputMachine;
 use crate::beam::{Beam, PixelRect, WriteDecision};
-use crate::defaults::{FIRST_WRITE, WRITE_MARGIN, WRITE_WINDOW};
-use crate::estimator::{Estimator, MissBudget, SlidingMaximum};
+use crate::defaults::{DELAY_WINDOW, FIRST_WRITE, MOST_DELAY, WRITE_MARGIN, WRITE_WINDOW};
+use crate::estimator::{Estimator, MissBudget, SlidingMaximum, WindowQuantile};
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
@@ -29,7 +29,12 @@ pub(super) struct InPlaceTiming {
     scan: Option<Beam>,
     /// Times from a commit to the last written pixel.
     costs: SlidingMaximum<WRITE_WINDOW>,
+    /// How much later than planned writes began, because the thread was busy with other events.
+    delays: WindowQuantile<DELAY_WINDOW>,
 }
+
+/// The share of planned writes that may begin later than planned for.
+const MAY_BE_LATE: MissBudget = MissBudget::per_mille(10);
 
 impl<T> OutputMachine<T> {
     /// Sets how the present mode is scanned, if rectangles of the picture on screen may be rewritten.
@@ -58,6 +63,18 @@ impl<T> OutputMachine<T> {
     pub fn row_deadline(&self, index: RefreshIndex, line: i32) -> Option<Instant> {
         let scan = self.scan()?;
         Some(scan.line_start(self.vsync.present(index), line) - self.write_budget())
+    }
+
+    /// Learns that a planned write began this much later than planned.
+    pub fn began_late(&mut self, by: Span) {
+        self.in_place.delays.observe(by.min(MOST_DELAY));
+    }
+
+    /// When to begin a write that nothing but the beam makes due: [`row_deadline`](Self::row_deadline), less the usual
+    /// delay of the thread.
+    pub fn planned_write(&self, index: RefreshIndex, line: i32) -> Option<Instant> {
+        let delay = self.in_place.delays.budget(MAY_BE_LATE).unwrap_or(Span::ZERO);
+        Some(self.row_deadline(index, line)? - delay)
     }
 
     /// The first refresh that content whose first line is `line` can reach if it arrives at `now`; `None` also with
@@ -132,6 +149,24 @@ mod tests {
         let mut machine = OutputMachine::new(vsync, Span::from_millis(1), START);
         machine.set_scan(Some(scan()));
         machine
+    }
+
+    #[test]
+    fn a_planned_write_begins_earlier_by_the_usual_delay_and_forgets_a_rare_one() {
+        let mut machine = machine();
+        let index = machine.vsync().at_or_after(START).plus(3);
+        let earlier = |machine: &OutputMachine| {
+            (machine.row_deadline(index, 500).unwrap() - machine.planned_write(index, 500).unwrap()).as_nanos() / 1_000
+        };
+        assert_eq!(earlier(&machine), 0);
+        for write in 0..DELAY_WINDOW {
+            machine.began_late(Span::from_micros(if write % 2 == 0 { 0 } else { 170 }));
+        }
+        assert_eq!(earlier(&machine), 170);
+        machine.began_late(Span::from_millis(8));
+        assert_eq!(earlier(&machine), 170);
+        (0..DELAY_WINDOW).for_each(|_| machine.began_late(Span::from_millis(8)));
+        assert_eq!(earlier(&machine), 1_000);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Bands, FrontSampler, SampledRows};
 use crate::backend::front::FrontMemory;
 use crate::backend::headless::grid::RecordedRefresh;
+use crate::real_time::{RealTime, ThreadRole};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// How many refreshes are kept until the display takes them; the oldest is dropped first.
@@ -92,10 +93,12 @@ impl Drop for SamplerThread {
 }
 
 fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: RecordedRefresh, interval: Span, shared: &SamplerShared) {
+    let mut real_time = RealTime::ask_for(ThreadRole::Sampler);
     loop {
         let mut rows = shared.queue().spare.pop().unwrap_or_default();
         rows.begin(refresh.sequence, bands.pixels());
         for band in 0..bands.count() {
+            real_time.check();
             if !shared.sleep_until(bands.due(refresh.time, band)) {
                 return;
             }
