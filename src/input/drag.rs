@@ -112,8 +112,7 @@ fn position(state: &State, source: DragSource) -> Option<Point<f64, Logical>> {
 /// Moves or resizes the held window to the present position of the device. Returns whether that changed it.
 pub fn latch(state: &mut State) -> bool {
     let Some(position) = state.input.drag.and_then(|source| position(state, source)) else { return false };
-    shell::drag::update_snap_preview(state, position);
-    let changed = state.shell.latch_grabs(position);
+    let changed = shell::drag::latch(state, position);
     if changed {
         output::schedule_repaint_all(state);
     }

@@ -14,9 +14,7 @@ use upbeat_timing::time::Clock as _;
 
 /// `xdg_toplevel.move`, in answer to the press `serial`.
 pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
-    // A tiled window leaves its column only if the user drags it with `Mod`, because its title bar is easily caught.
-    let holder = holder(state, surface, serial).filter(|holder| !state.shell.is_tile(holder.window));
-    if let Some(DragPress { window, source, start, tool }) = holder
+    if let Some(DragPress { window, source, start, tool }) = holder(state, surface, serial)
         && shell::drag::begin_move(state, window, start)
     {
         take_tool(state, tool);

@@ -16,6 +16,7 @@ use smithay::utils::{Logical, Point, Rectangle};
 use super::resize::{self, Edges};
 use super::snap_targets::{self, SnapPreview, SnapTarget};
 use super::tiling::TilingMode;
+use super::tiling::pointer::TileResize;
 use super::window::ResizeStretch;
 use super::workspaces::WorkspaceId;
 use super::{
@@ -36,15 +37,24 @@ pub struct WindowDrag {
 
 #[derive(Clone, Debug)]
 pub enum DragKind {
+    /// A tile that stays in its column until the pointer has moved by [`LIFT`].
+    Lift,
     Move {
         /// Top left corner of the window geometry at the start (global logical coordinates).
         corner: Point<i32, Logical>,
+        /// It was a tile, and becomes a tile again where it is released over columns.
+        is_from_strip: bool,
     },
+    ResizeTile(TileResize),
     Resize {
         /// The edges that follow the pointer.
         edges: Edges,
     },
 }
+
+/// Distance, in logical pixels, after which a tile leaves its column: a press that slips a little does not rearrange the
+/// strip.
+const LIFT: f64 = 12.0;
 
 impl Shell {
     /// The drag in progress.
@@ -59,7 +69,8 @@ impl Shell {
         let delta = pointer - drag.start;
         let Some(window) = self.window_mut(drag.window) else { return false };
         match drag.kind {
-            DragKind::Move { corner } => {
+            DragKind::Lift | DragKind::ResizeTile(_) => false,
+            DragKind::Move { corner, .. } => {
                 let moved = corner + delta.to_i32_round();
                 std::mem::replace(&mut window.floating, moved) != moved
             }
@@ -112,13 +123,20 @@ impl Window {
 /// Starts to move `id` with the pointer, which is at `start`. Returns whether it does: fullscreen windows are not
 /// moved.
 pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -> bool {
-    if state.shell.is_tile(id) {
-        tiling::actions::detach_from_strip(state, id);
-    }
-    let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
+    let Some(window) = state.shell.window(id).filter(|window| window.mapped) else { return false };
     if window.is_fullscreen() || matches!(window.wanted, WindowArrangement::Fullscreen { .. }) {
         return false;
     }
+    if window.in_strip {
+        state.shell.drag = Some(WindowDrag { window: id, kind: DragKind::Lift, start });
+        return true;
+    }
+    begin_floating_move(state, id, start, false);
+    true
+}
+
+fn begin_floating_move(state: &mut State, id: WindowId, start: Point<f64, Logical>, is_from_strip: bool) {
+    let Some(window) = state.shell.window_mut(id) else { return };
     let mut corner = window.rect().loc;
     let snapped = window.snapped.take();
     if matches!(window.wanted, WindowArrangement::Maximized { .. }) || snapped.is_some() {
@@ -127,10 +145,27 @@ pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -
     }
     window.finish_stretch();
     window.floating = corner;
-    state.shell.drag = Some(WindowDrag { window: id, kind: DragKind::Move { corner }, start });
+    state.shell.drag = Some(WindowDrag { window: id, kind: DragKind::Move { corner, is_from_strip }, start });
     window_rules::state_changed(state, id);
     state.schedule_repaint_all();
-    true
+}
+
+/// Moves or resizes the dragged window to `pointer`, and marks where it would go if it were released there. Returns
+/// whether the window changed.
+pub fn latch(state: &mut State, pointer: Point<f64, Logical>) -> bool {
+    lift(state, pointer);
+    update_snap_preview(state, pointer);
+    tiling::pointer::resize(state, pointer) || state.shell.latch_grabs(pointer)
+}
+
+/// Takes a tile out of its column if `pointer` has moved far enough.
+fn lift(state: &mut State, pointer: Point<f64, Logical>) {
+    let Some(WindowDrag { window, kind: DragKind::Lift, start }) = state.shell.drag().cloned() else { return };
+    let way = pointer - start;
+    if way.x.hypot(way.y) >= LIFT {
+        tiling::actions::detach_from_strip(state, window);
+        begin_floating_move(state, window, start, true);
+    }
 }
 
 /// Restores the floating size of a maximised or snapped window that is dragged away. The pointer stays over the same
@@ -150,9 +185,14 @@ fn restore_floating_size(window: &mut Window, pointer: Point<f64, Logical>) -> P
     Point::from((left, along(pointer.y, rect.loc.y, rect.size.h, size.h)))
 }
 
-/// Starts to move edges of `id` with the pointer. Returns whether it does: only floating windows have a size of their
-/// own.
+/// Starts to move edges of `id` with the pointer. Returns whether it does: the sizes of maximised and fullscreen windows
+/// are given.
 pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<f64, Logical>) -> bool {
+    if state.shell.is_tile(id) {
+        let resize = tiling::pointer::begin_resize(&state.shell, id, edges);
+        state.shell.drag = resize.map(|resize| WindowDrag { window: id, kind: DragKind::ResizeTile(resize), start });
+        return state.shell.drag.is_some();
+    }
     let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
     if window.wanted != WindowArrangement::Floating || window.applied != WindowArrangement::Floating || edges.is_empty()
     {
@@ -182,7 +222,7 @@ pub fn end(state: &mut State) {
             window.finish_stretch();
         }
     }
-    if let (DragKind::Move { corner }, Some(aim)) = (drag.kind, state.shell.snap_preview.take()) {
+    if let (DragKind::Move { corner, .. }, Some(aim)) = (drag.kind, state.shell.snap_preview.take()) {
         snap_released(state, drag.window, aim, corner);
     }
     workspace_actions::assign_to_output(state, drag.window);
@@ -191,7 +231,7 @@ pub fn end(state: &mut State) {
 }
 
 /// Updates where the dragged window would be snapped if it were released at `pointer`.
-pub fn update_snap_preview(state: &mut State, pointer: Point<f64, Logical>) {
+fn update_snap_preview(state: &mut State, pointer: Point<f64, Logical>) {
     let aim = snap_preview_at(state, pointer);
     if std::mem::replace(&mut state.shell.snap_preview, aim) != aim {
         state.schedule_repaint_all();
@@ -199,16 +239,19 @@ pub fn update_snap_preview(state: &mut State, pointer: Point<f64, Logical>) {
 }
 
 fn snap_preview_at(state: &State, pointer: Point<f64, Logical>) -> Option<SnapPreview> {
-    let drag = state.shell.drag().filter(|drag| matches!(drag.kind, DragKind::Move { .. }))?;
-    let window = state.shell.window(drag.window).filter(|window| !window.has_one_size())?;
+    let drag = state.shell.drag()?;
+    let DragKind::Move { is_from_strip, .. } = drag.kind else { return None };
+    state.shell.window(drag.window).filter(|window| !window.has_one_size())?;
     let (output, area) = state.usable_area(Some(pointer))?;
     let workspaces = &state.shell.workspaces;
     let screen = workspaces.screen(&output.name())?;
-    // A window above columns is never snapped.
     let place = WorkspaceId { screen, number: workspaces.active(screen) };
-    let floats = !window.in_strip && state.shell.strips.mode(place) == TilingMode::Floating;
+    if state.shell.strips.mode(place) == TilingMode::Strip {
+        // A window that floats above columns goes on floating there.
+        return if is_from_strip { tiling::pointer::drop_preview(&state.shell, place, pointer) } else { None };
+    }
     let is_screen = |point| state.output_areas().any(|(_, area)| area.to_f64().contains(point));
-    let target = snap_targets::target(pointer, geometry(&output), is_screen).filter(|_| floats)?;
+    let target = snap_targets::target(pointer, geometry(&output), is_screen)?;
     Some(SnapPreview { target, area })
 }
 
@@ -226,6 +269,7 @@ fn snap_released(state: &mut State, id: WindowId, aim: SnapPreview, corner: Poin
             let before = Rectangle::new(corner, window.rect().size);
             snapping::snap_in_area(state, id, part, aim.area, before);
         }
+        SnapTarget::Strip { place, target } => tiling::pointer::drop_on_strip(state, id, place, target),
     }
 }
 

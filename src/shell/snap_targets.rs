@@ -11,7 +11,9 @@
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
+use super::layout::DropTarget;
 use super::layout::op::HorizontalSide;
+use super::workspaces::WorkspaceId;
 
 /// Distance from an edge, in logical pixels, within which a released window is snapped: a pointer that is thrown at the
 /// edge hits it, and a pointer that only passes by does not.
@@ -40,21 +42,26 @@ pub enum SnapTarget {
     /// Maximised over the usable area.
     Whole,
     Part(SnapPart),
+    /// A place among the columns of a workspace.
+    Strip {
+        place: WorkspaceId,
+        target: DropTarget,
+    },
 }
 
-/// A [target](SnapTarget) and the usable area of its screen (global logical coordinates).
+/// A [target](SnapTarget) and its area (global logical coordinates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapPreview {
     pub target: SnapTarget,
-    /// Usable area of the screen.
+    /// Usable area of the screen; the marked rectangle of a place among columns.
     pub area: Rectangle<i32, Logical>,
 }
 
 impl SnapPreview {
-    /// Rectangle of the snapped window (global logical coordinates).
+    /// The marked rectangle (global logical coordinates): that of the snapped window, or the place among columns.
     pub fn rect(&self) -> Rectangle<i32, Logical> {
         match self.target {
-            SnapTarget::Whole => self.area,
+            SnapTarget::Whole | SnapTarget::Strip { .. } => self.area,
             SnapTarget::Part(part) => part.rect_in(self.area),
         }
     }

@@ -162,6 +162,23 @@ impl TiledColumn {
         }
     }
 
+    /// Sets the height of a row, in logical pixels; the row below it takes the rest. Both keep their minimum heights.
+    pub fn set_row_edge(&mut self, row: usize, height: i32, area: &LayoutArea) {
+        if self.is_tabbed(area) || self.is_fullscreen || row + 1 >= self.rows.len() {
+            return;
+        }
+        let mut heights: Vec<i32> = self.rectangles(0, area).iter().map(|rect| rect.size.h).collect();
+        let both = heights[row] + heights[row + 1];
+        let least = |tile: &LayoutTile| area.physical(tile.limits.height).max(1);
+        let most = (both - least(&self.rows[row + 1])).max(1);
+        heights[row] = area.physical(height).max(least(&self.rows[row])).min(most);
+        heights[row + 1] = both - heights[row];
+        // The heights fill the column, so as weights they are themselves.
+        for (tile, height) in self.rows.iter_mut().zip(heights) {
+            tile.height = RowHeight::Weight(height.clamp(1, i32::from(u16::MAX)) as u16);
+        }
+    }
+
     /// Removes a row. The active row stays active; if it was the removed row, a neighbour becomes active.
     pub fn take(&mut self, index: usize) -> LayoutTile {
         let mut tile = self.rows.remove(index);

@@ -18,6 +18,7 @@
 mod arrange;
 mod column;
 mod divide;
+mod drop_target;
 pub mod op;
 mod screens;
 mod strip;
@@ -26,9 +27,12 @@ mod tests;
 mod workspace;
 
 pub use arrange::ArrangedWindow;
+pub use drop_target::DropTarget;
 pub use op::{LayoutArea, LayoutOp, RestorePosition};
 pub use strip::StripScroll;
 pub use workspace::ActiveColumn;
+
+use smithay::utils::{Physical, Point};
 
 use super::WindowId;
 use super::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
@@ -80,6 +84,7 @@ impl TilingLayout {
                 self.on_place_of(window, false, op);
             }
             LayoutOp::ScrollTo(place, _) => self.on(place, op),
+            LayoutOp::Drop(window, _) | LayoutOp::SetRowEdge(window, _) => self.on_place_of(window, false, op),
             _ => self.on(self.focused_place(), op),
         }
     }
@@ -168,6 +173,13 @@ impl TilingLayout {
     pub fn is_floating(&self, window: WindowId) -> bool {
         let workspace = self.place_of(window).and_then(|place| self.workspace(place));
         workspace.is_some_and(|workspace| workspace.floating.iter().any(|floating| floating.tile.window == window))
+    }
+
+    /// Where on a workspace a dragged window goes when it is released at `point` (physical pixels from the output's upper
+    /// left corner), and the rectangle to mark meanwhile.
+    pub fn drop_target(&self, place: WorkspaceId, point: Point<i32, Physical>) -> Option<(DropTarget, op::LayoutRect)> {
+        let screen = self.state(place.screen).filter(|screen| screen.is_connected)?;
+        drop_target::at(&screen.workspace(place.number).strip, point, &screen.area)
     }
 
     /// Every column with tab titles: its visible window, and all its windows from top to bottom.

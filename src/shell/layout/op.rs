@@ -2,6 +2,7 @@
 
 use smithay::utils::{Physical, Rectangle};
 
+use super::drop_target::DropTarget;
 use crate::shell::WindowId;
 use crate::shell::workspaces::{ScreenId, WorkspaceId};
 
@@ -232,6 +233,9 @@ pub enum LayoutOp {
     Join(HorizontalSide),
     /// Sets the width of the active column, and its span to [`ColumnSpan::Plain`].
     SetWidth(ColumnWidth),
+    /// Sets the height of a row, in logical pixels. The row below it takes the rest, and all others stay as they are. Not
+    /// for tabs.
+    SetRowEdge(WindowId, i32),
     /// Sets the height of the active row. A height in pixels resets that of another row.
     SetHeight(RowHeight),
     /// Sets the display of the active column's rows.
@@ -246,6 +250,11 @@ pub enum LayoutOp {
     /// Scrolls a workspace to a position, in pixels from its first column. The view snaps to the nearest position at
     /// which a column touches an edge of the screen, and a column in the view becomes active.
     ScrollTo(WorkspaceId, i32),
+    /// Puts a floating window among the columns of its workspace, where the user released it. It gets the focus there.
+    Drop(WindowId, DropTarget),
+    /// Sets the width of the active column; its edge on that side stays in place as far as the view allows. Sets its span
+    /// to [`ColumnSpan::Plain`].
+    SetWidthFrom(HorizontalSide, ColumnWidth),
     /// Sets the rectangle of a floating window.
     MoveFloating(WindowId, LayoutRect),
 }

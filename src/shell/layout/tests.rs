@@ -1,5 +1,6 @@
 //! Invariants of the layout after every op, and pictures of the strip.
 
+mod drops;
 mod invariants;
 mod inverse_ops;
 mod pictures;
@@ -12,7 +13,7 @@ use super::op::{
     WindowOpening,
 };
 use super::strip::ColumnStrip;
-use super::{ArrangedWindow, LayoutArea, LayoutOp, TilingLayout};
+use super::{ArrangedWindow, DropTarget, LayoutArea, LayoutOp, TilingLayout};
 use crate::shell::WindowId;
 use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
 
@@ -136,8 +137,18 @@ fn any_opening() -> impl Strategy<Value = WindowOpening> {
         .prop_map(|(place, floating, focused)| WindowOpening { place, floating, focused, back: None })
 }
 
+fn any_width() -> impl Strategy<Value = ColumnWidth> {
+    prop_oneof![(0u16..1500).prop_map(ColumnWidth::Share), any::<i32>().prop_map(ColumnWidth::Pixels)]
+}
+
+fn any_target() -> impl Strategy<Value = DropTarget> {
+    prop_oneof![
+        proptest::option::of(any_window()).prop_map(|after| DropTarget::Column { after }),
+        (any_window(), 0usize..5).prop_map(|(beside, index)| DropTarget::Row { beside, index }),
+    ]
+}
+
 fn any_op() -> impl Strategy<Value = LayoutOp> {
-    let width = prop_oneof![(0u16..1500).prop_map(ColumnWidth::Share), any::<i32>().prop_map(ColumnWidth::Pixels)];
     let height = prop_oneof![(0u16..9).prop_map(RowHeight::Weight), (-10i32..900).prop_map(RowHeight::Pixels)];
     let span = prop_oneof![Just(ColumnSpan::Plain), Just(ColumnSpan::FullWidth), Just(ColumnSpan::Maximised)];
     prop_oneof![
@@ -156,7 +167,7 @@ fn any_op() -> impl Strategy<Value = LayoutOp> {
         1 => Just(LayoutOp::MoveUp),
         1 => Just(LayoutOp::MoveDown),
         5 => any_side().prop_map(LayoutOp::Join),
-        1 => width.prop_map(LayoutOp::SetWidth),
+        1 => any_width().prop_map(LayoutOp::SetWidth),
         1 => height.prop_map(LayoutOp::SetHeight),
         1 => prop_oneof![Just(ColumnDisplay::Tabbed), Just(ColumnDisplay::Stacked)].prop_map(LayoutOp::SetDisplay),
         1 => span.prop_map(LayoutOp::SetSpan),
@@ -164,6 +175,9 @@ fn any_op() -> impl Strategy<Value = LayoutOp> {
         2 => (any_window(), any::<bool>(), proptest::option::of(any_rect()))
             .prop_map(|(window, on, rect)| LayoutOp::SetFloating(window, on, rect)),
         1 => (any_window(), any_rect()).prop_map(|(window, rect)| LayoutOp::MoveFloating(window, rect)),
+        2 => (any_window(), any_target()).prop_map(|(window, target)| LayoutOp::Drop(window, target)),
+        1 => (any_window(), -100i32..900).prop_map(|(window, height)| LayoutOp::SetRowEdge(window, height)),
+        2 => (any_side(), any_width()).prop_map(|(side, width)| LayoutOp::SetWidthFrom(side, width)),
     ]
 }
 

@@ -92,7 +92,7 @@ impl LayoutWorkspace {
         Some(ActiveColumn { width, span, display, rows: column.rows.len() })
     }
 
-    fn floating_index(&self, window: WindowId) -> Option<usize> {
+    pub(super) fn floating_index(&self, window: WindowId) -> Option<usize> {
         self.floating.iter().position(|floating| floating.tile.window == window)
     }
 
@@ -135,7 +135,7 @@ impl LayoutWorkspace {
     }
 
     /// Removes a window from the columns or from the floating windows.
-    fn take(&mut self, window: WindowId, area: &LayoutArea) -> Option<LayoutTile> {
+    pub(super) fn take(&mut self, window: WindowId, area: &LayoutArea) -> Option<LayoutTile> {
         if let Some(index) = self.floating_index(window) {
             let FloatingTile { tile, rect } = self.floating.remove(index);
             self.is_focus_above &= !self.floating.is_empty();
@@ -186,6 +186,13 @@ impl LayoutWorkspace {
             LayoutOp::SetFullscreen(window, false) => self.unfill_screen(window, area),
             LayoutOp::SetFloating(window, true, rect) => self.float(window, rect, area),
             LayoutOp::SetFloating(window, false, _) => self.unfloat(window, area),
+            LayoutOp::Drop(window, target) => self.put_at(window, target, area),
+            LayoutOp::SetRowEdge(window, height) => {
+                if let Some(at) = self.strip.find(window) {
+                    self.strip.columns[at.column].set_row_edge(at.row, height, area);
+                }
+            }
+            LayoutOp::SetWidthFrom(kept, width) => self.set_width_from(kept, width, area),
             LayoutOp::MoveFloating(window, rect) => {
                 if let Some(index) = self.floating_index(window) {
                     self.floating[index].rect = rect;
@@ -330,7 +337,7 @@ impl LayoutWorkspace {
     }
 
     /// Restores the position of a window. If that no longer exists, the window gets a column behind the active column.
-    fn restore(&mut self, tile: LayoutTile, back: Option<RestorePosition>, area: &LayoutArea) {
+    pub(super) fn restore(&mut self, tile: LayoutTile, back: Option<RestorePosition>, area: &LayoutArea) {
         let window = tile.window;
         match back {
             Some(RestorePosition::Floating(rect)) => self.put_above(tile, rect, true),
@@ -401,6 +408,15 @@ impl LayoutWorkspace {
         let rect = rect.or(tile.last_floating).unwrap_or_else(|| smaller(here, tile.limits, area));
         self.put_above(LayoutTile { position_before_floating: Some(back), ..tile }, rect, true);
         self.set_focus(window);
+    }
+
+    fn set_width_from(&mut self, kept: HorizontalSide, width: ColumnWidth, area: &LayoutArea) {
+        let before = self.strip.columns.get(self.strip.active).map_or(0, |column| column.width(area));
+        self.change_column(&LayoutOp::SetWidth(width));
+        let after = self.strip.columns.get(self.strip.active).map_or(0, |column| column.width(area));
+        if kept == HorizontalSide::Right {
+            self.strip.view += after - before;
+        }
     }
 
     fn unfloat(&mut self, window: WindowId, area: &LayoutArea) {

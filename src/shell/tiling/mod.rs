@@ -18,6 +18,7 @@
 
 pub mod actions;
 mod layout_sync;
+pub mod pointer;
 mod tile_configure;
 
 pub use layout_sync::{arrange, arrange_in_time};

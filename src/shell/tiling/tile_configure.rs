@@ -4,6 +4,7 @@ use ahash::HashSet;
 use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
+use super::super::drag::DragKind;
 use super::super::layout::op::LayoutRect;
 use super::super::layout::{ArrangedWindow, LayoutOp, TilingLayout};
 use super::super::workspace_actions;
@@ -120,6 +121,8 @@ fn tile(state: &mut State, it: &ArrangedWindow, on: &StripOutput<'_>) -> bool {
         return false;
     }
     configure_bounds::set_pending_bounds(state, it.window);
+    // A dragged edge is drawn where the pointer is.
+    let is_dragged = matches!(state.shell.drag.as_ref().map(|drag| &drag.kind), Some(DragKind::ResizeTile(_)));
     let Some(window) = state.shell.window_mut(it.window) else { return false };
     (window.in_strip, window.is_hidden_tab, window.is_scrolled_out) = (true, it.is_behind, is_aside);
     if is_orphan {
@@ -132,7 +135,11 @@ fn tile(state: &mut State, it: &ArrangedWindow, on: &StripOutput<'_>) -> bool {
         }
         window.stretch = None;
         window.set_pending_arrangement(wanted);
-        window.motion.animate_next_move();
+        if is_dragged {
+            window.motion.skip_next_move();
+        } else {
+            window.motion.animate_next_move();
+        }
         window.send_pending();
     }
     true

@@ -1,6 +1,7 @@
 //! Windows in columns: where they open, stretching until the client answers, focus, and windows outside the strip.
 
 pub mod layout_passes;
+mod pointer;
 mod tabs;
 
 use smithay::utils::Point;
@@ -211,34 +212,6 @@ fn workspace_switches_between_strip_and_floating_layout() {
     assert_eq!(["a", "b"].map(|title| rect(&world, title).1), [GAP, GAP]);
     press(&mut world, KEY_T);
     assert_eq!(["a", "b"].map(|title| rect(&world, title)), before);
-}
-
-#[test]
-fn window_dragged_out_of_its_column_returns_by_shortcut() {
-    let mut world = world();
-    let (a, _) = (open(&mut world, "a"), open(&mut world, "b"));
-    world.point(100.0, 100.0);
-    world.key(KEY_LEFT_SUPER, true);
-    world.button(BUTTON_LEFT, true);
-    world.turn();
-    assert_eq!(left(&world, "b"), GAP, "the other columns close up");
-    world.point(300.0, 150.0);
-    world.latch();
-    assert_eq!((rect(&world, "a").0, rect(&world, "a").1), (GAP + 200, GAP + 50));
-    world.button(BUTTON_LEFT, false);
-    world.key(KEY_LEFT_SUPER, false);
-    world.turn();
-    assert_eq!(rect(&world, "a").0, GAP + 200);
-    press(&mut world, KEY_V);
-    assert_eq!((left(&world, "a"), left(&world, "b")), (GAP, SECOND));
-    // A move that its client starts (from its title bar) does not take the window out of its column.
-    world.point(100.0, 100.0);
-    world.button(BUTTON_LEFT, true);
-    let serial = world.client(a.0).press_serial();
-    let seat = world.client(a.0).globals().seat.clone();
-    a.1.toplevel._move(&seat, serial);
-    world.settle();
-    assert!(world.state.shell.drag().is_none());
 }
 
 /// Number of the window's workspace, and the name of its output.

@@ -33,6 +33,13 @@ VARIABLE_OUTPUT, VARIABLE_MORE = 0.278 + 1.0, 1.0
 SHARED, REMEMBERED = 0.5, 0.7
 
 
+# Rows of memory that a client shares are read by a thread of the virtual display, up to 0.8 ms before their light; and on the same
+# processor, for 1.4 ms of each refresh. A panel needs neither.
+SAMPLED = 1.2
+# Most refreshes in which this thread came too late for a row: they prove nothing, and are left out.
+MOST_UNPROVEN = 0.01
+
+
 def main():
     runs = []
     for name in sys.argv[1:3]:
@@ -49,7 +56,9 @@ def main():
         check(run, figure <= most, f"{what} {figure:.1f} ms, at most {most:.1f}")
 
     def check_pixels(run):
-        whole = all(run[of] == 0 for of in ("torn", "backwards", "unproven"))
+        refreshes = run["events"] / INTERVAL
+        unproven = MOST_UNPROVEN * refreshes if run["mode"] == "front-buffer" else 0
+        whole = run["torn"] == 0 and run["backwards"] == 0 and run["unproven"] <= unproven
         check(run, whole, f"{run['torn']} torn, {run['backwards']} backwards, {run['unproven']} unproven of {run['events']} reports")
 
     def check_against_others(run):
@@ -86,10 +95,11 @@ def main():
         if mode == "just-in-time":
             at_most(run, line_0, client + OUTPUT + INTERVAL / 2 + MORE + SHARED + REMEMBERED, "event→line 0")
         elif mode in ("in-place", "follower", "front-buffer"):
+            output = IN_PLACE + (SAMPLED if mode == "front-buffer" else 0)
             for third in run["rows"]:
-                bound = client + IN_PLACE + INTERVAL / 2 + MORE + ROW_MORE
+                bound = client + output + INTERVAL / 2 + MORE + ROW_MORE
                 at_most(run, third["event_to_row_ms"]["p50"], bound, f"{third['rows']}: event→row")
-                at_most(run, third["age_ms"]["p50"], client + IN_PLACE + ROW_MORE + SHARED, f"{third['rows']}: age")
+                at_most(run, third["age_ms"]["p50"], client + output + ROW_MORE + SHARED, f"{third['rows']}: age")
     if len(sys.argv) > 3:
         with open(sys.argv[3], encoding="utf-8") as file:
             one, two = json.load(file)["runs"]

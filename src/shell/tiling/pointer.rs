@@ -1,0 +1,120 @@
+//! Tiles under the pointer or a finger: where a dragged window is put into a strip, and edges that are dragged.
+//!
+//! ```text
+//!     ┌───────┐┌───────┐
+//!     │   a   ││       │   ↔ the edge of a column: its width; the other edge stays in place
+//!     ├───────┤│   c   │   ↕ the edge between two rows: the height of both
+//!     │   b   ││       │
+//!     └───────┘└───────┘
+//! ```
+
+use smithay::utils::{Logical, Point, Rectangle};
+
+use super::super::drag::{DragKind, WindowDrag};
+use super::super::layout::op::{ColumnWidth, HorizontalSide, LayoutRect};
+use super::super::layout::{DropTarget, LayoutOp};
+use super::super::resize::Edges;
+use super::super::snap_targets::{SnapPreview, SnapTarget};
+use super::super::workspaces::WorkspaceId;
+use super::super::{Shell, WindowArrangement, WindowId, activate, workspace_actions};
+use super::{arrange, tile_configure};
+use crate::state::State;
+
+/// Smallest width of a column and height of a row that the pointer makes, in logical pixels: enough to catch the edge
+/// again.
+const SMALLEST: i32 = 50;
+
+/// A resize of a tile by the pointer.
+#[derive(Clone, Copy, Debug)]
+pub struct TileResize {
+    /// The vertical edge that follows the pointer, and the width of the column at the start.
+    column: Option<(HorizontalSide, i32)>,
+    /// The row above the horizontal edge that follows the pointer, and its height at the start.
+    row: Option<(WindowId, i32)>,
+    /// The width and height that were set last.
+    set: Option<(i32, i32)>,
+}
+
+/// Where on `place` a window would go that is released at `pointer` (global logical coordinates).
+pub(in crate::shell) fn drop_preview(
+    shell: &Shell,
+    place: WorkspaceId,
+    pointer: Point<f64, Logical>,
+) -> Option<SnapPreview> {
+    let full = shell.strips.full(place.screen)?;
+    let point = pointer.to_i32_floor::<i32>() - full.loc;
+    let (target, mark) = shell.strips.layout.drop_target(place, (point.x, point.y).into())?;
+    Some(SnapPreview { target: SnapTarget::Strip { place, target }, area: global(mark, full) })
+}
+
+fn global(rect: LayoutRect, full: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
+    let size = (rect.size.w, rect.size.h);
+    Rectangle::new(full.loc + Point::from((rect.loc.x, rect.loc.y)), size.into())
+}
+
+/// Puts the floating window `id` among the columns of `place`.
+pub(in crate::shell) fn drop_on_strip(state: &mut State, id: WindowId, place: WorkspaceId, target: DropTarget) {
+    workspace_actions::move_to_screen(state, id, Some(place.screen));
+    arrange(state);
+    let shell = &mut state.shell;
+    if shell.workspaces.place(id) != Some(place) {
+        return;
+    }
+    shell.strips.layout.apply(&LayoutOp::Drop(id, target));
+    shell.strips.invalidate();
+    activate(state, Some(id));
+    arrange(state);
+}
+
+/// A resize of the tile `id` by the edges that can be moved; `None` if none can.
+pub(in crate::shell) fn begin_resize(shell: &Shell, id: WindowId, edges: Edges) -> Option<TileResize> {
+    let window = shell.window(id).filter(|window| window.mapped)?;
+    let WindowArrangement::Tiled { area, is_maximised: false } = window.wanted else { return None };
+    let side = match (edges.left, edges.right) {
+        (true, _) => Some(HorizontalSide::Left),
+        (false, true) => Some(HorizontalSide::Right),
+        (false, false) => None,
+    };
+    let place = shell.workspaces.place(id)?;
+    let is_narrow = shell.strips.layout.area(place.screen)?.is_narrow();
+    let column = side.filter(|_| !is_narrow).map(|side| (side, area.size.w));
+    let rows = shell.strips.layout.column_of(id);
+    let own = rows.iter().position(|row| *row == id)?;
+    let above = match (edges.top, edges.bottom) {
+        (true, _) => own.checked_sub(1),
+        (false, true) => Some(own).filter(|own| own + 1 < rows.len()),
+        (false, false) => None,
+    };
+    let height = |row: WindowId| match shell.window(row)?.wanted {
+        WindowArrangement::Tiled { area, .. } => Some((row, area.size.h)),
+        _ => None,
+    };
+    let row = above.and_then(|above| height(rows[above]));
+    (column.is_some() || row.is_some()).then_some(TileResize { column, row, set: None })
+}
+
+/// Moves the dragged edges of a tile to `pointer` (global logical coordinates). Returns whether that changed anything.
+pub(in crate::shell) fn resize(state: &mut State, pointer: Point<f64, Logical>) -> bool {
+    let shell = &mut state.shell;
+    let Some(WindowDrag { window, kind: DragKind::ResizeTile(resize), start }) = &mut shell.drag else { return false };
+    let (id, TileResize { column, row, .. }) = (*window, *resize);
+    let way = (pointer - *start).to_i32_round::<i32>();
+    let width = column.map_or(0, |(side, width)| width + if side == HorizontalSide::Left { -way.x } else { way.x });
+    let height = row.map_or(0, |(_, height)| height + way.y);
+    let set = Some((width, height));
+    if std::mem::replace(&mut resize.set, set) == set {
+        return false;
+    }
+    let layout = &mut shell.strips.layout;
+    if let Some((side, _)) = column {
+        let kept = if side == HorizontalSide::Left { HorizontalSide::Right } else { HorizontalSide::Left };
+        let width = ColumnWidth::Pixels(width.max(SMALLEST));
+        tile_configure::on_column_of(layout, id, &LayoutOp::SetWidthFrom(kept, width));
+    }
+    if let Some((above, _)) = row {
+        layout.apply(&LayoutOp::SetRowEdge(above, height.max(SMALLEST)));
+    }
+    shell.strips.invalidate();
+    arrange(state);
+    true
+}
