@@ -71,10 +71,10 @@ fn edge_opposite_to_the_pointer_stays_in_place() {
         let it = arranged(layout, HERE).into_iter().find(|it| it.window == window(id)).unwrap().rect;
         (it.loc.x, it.loc.x + it.size.w)
     };
-    layout.apply(&LayoutOp::Focus(window(3)));
-    let before = edges(&layout, 3);
+    layout.apply(&LayoutOp::Focus(window(2)));
+    let before = edges(&layout, 2);
     layout.apply(&LayoutOp::SetWidthFrom(HorizontalSide::Left, ColumnWidth::Pixels(400)));
-    assert_eq!(edges(&layout, 3), (before.0, before.0 + 400));
+    assert_eq!(edges(&layout, 2), (before.0, before.0 + 400));
     layout.apply(&LayoutOp::Focus(window(4)));
     let before = edges(&layout, 4);
     layout.apply(&LayoutOp::SetWidthFrom(HorizontalSide::Right, ColumnWidth::Pixels(300)));
@@ -84,12 +84,10 @@ fn edge_opposite_to_the_pointer_stays_in_place() {
 #[test]
 fn edge_between_two_rows_leaves_the_other_rows_alone() {
     let mut layout = opened(1..=3);
-    layout.apply(&LayoutOp::Join(HorizontalSide::Left));
-    layout.apply(&LayoutOp::Focus(window(2)));
-    layout.apply(&LayoutOp::Join(HorizontalSide::Left));
-    assert_eq!(columns(&layout).concat().len(), 3);
-    layout.apply(&LayoutOp::Focus(window(3)));
-    layout.apply(&LayoutOp::Join(HorizontalSide::Left));
+    for id in [2, 3] {
+        layout.apply(&LayoutOp::Focus(window(id)));
+        layout.apply(&LayoutOp::Join(HorizontalSide::Left));
+    }
     assert_eq!(columns(&layout), [vec![1, 2, 3]]);
     let rows = |layout: &TilingLayout| -> Vec<(i32, i32)> {
         arranged(layout, HERE).iter().map(|it| (it.rect.loc.y, it.rect.size.h)).collect()
