@@ -109,6 +109,15 @@ fn position(state: &State, source: DragSource) -> Option<Point<f64, Logical>> {
     }
 }
 
+/// The device that holds a window moved.
+pub fn moved(state: &mut State) {
+    if state.shell.resizes_tile() {
+        output::schedule_repaint_all(state);
+    } else {
+        latch(state);
+    }
+}
+
 /// Moves or resizes the held window to the present position of the device. Returns whether that changed it.
 pub fn latch(state: &mut State) -> bool {
     let Some(position) = state.input.drag.and_then(|source| position(state, source)) else { return false };

@@ -131,7 +131,7 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
         pointer.frame(state);
     }
     if drag::holds_pointer(state) {
-        drag::latch(state);
+        drag::moved(state);
     } else {
         constraint::activate_if_focused(state);
     }

@@ -111,7 +111,7 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     let (focus, swallowed, position) = (touch.focus.clone(), touch.swallowed, touch.position);
     region_selection::moved(state, position, PickedWith::Finger(slot));
     if drag::holds_touch(state, slot) {
-        drag::latch(state);
+        drag::moved(state);
     } else if is_dragging_data(state, slot) {
         touch_drag::finger_moved(state, time, slot, position);
     } else if !swipe(state, time, slot, before) && !drag_view(state, time, slot, before) && !swallowed {
@@ -236,6 +236,8 @@ pub fn cancel(state: &mut State) {
     }
     state.shell.set_pressed(None);
     if matches!(state.input.drag, Some(drag::DragSource::Touch(_))) {
+        // The user released nothing.
+        state.shell.forget_snap_preview();
         drag::end(state);
         super::refresh_focus(state);
     }

@@ -57,6 +57,11 @@ pub enum DragKind {
 const LIFT: f64 = 12.0;
 
 impl Shell {
+    /// Whether edges of a tile are dragged: they are moved at a latch, because each move arranges all windows.
+    pub fn resizes_tile(&self) -> bool {
+        self.drag.as_ref().is_some_and(|drag| matches!(drag.kind, DragKind::ResizeTile(_)))
+    }
+
     /// The drag in progress.
     pub fn drag(&self) -> Option<&WindowDrag> {
         self.drag.as_ref()
@@ -162,7 +167,11 @@ pub fn latch(state: &mut State, pointer: Point<f64, Logical>) -> bool {
 fn lift(state: &mut State, pointer: Point<f64, Logical>) {
     let Some(WindowDrag { window, kind: DragKind::Lift, start }) = state.shell.drag().cloned() else { return };
     let way = pointer - start;
-    if way.x.hypot(way.y) >= LIFT {
+    // It may have become fullscreen, or left the strip, since the press.
+    let is_tile = |window: &Window| {
+        window.in_strip && !window.is_fullscreen() && !matches!(window.wanted, WindowArrangement::Fullscreen { .. })
+    };
+    if way.x.hypot(way.y) >= LIFT && state.shell.window(window).is_some_and(is_tile) {
         tiling::actions::detach_from_strip(state, window);
         begin_floating_move(state, window, start, true);
     }
@@ -222,8 +231,15 @@ pub fn end(state: &mut State) {
             window.finish_stretch();
         }
     }
-    if let (DragKind::Move { corner, .. }, Some(aim)) = (drag.kind, state.shell.snap_preview.take()) {
-        snap_released(state, drag.window, aim, corner);
+    match (drag.kind, state.shell.snap_preview.take()) {
+        (DragKind::Move { corner, .. }, Some(aim)) => snap_released(state, drag.window, aim, corner),
+        (DragKind::Move { is_from_strip, .. }, None) => {
+            workspace_actions::assign_to_output(state, drag.window);
+            if is_from_strip {
+                tiling::pointer::put_back(state, drag.window);
+            }
+        }
+        _ => {}
     }
     workspace_actions::assign_to_output(state, drag.window);
     surface_outputs::update_outputs(state, drag.window);

@@ -192,6 +192,11 @@ impl Shell {
         &mut self.lock
     }
 
+    /// The dragged window goes nowhere else when the drag ends.
+    pub const fn forget_snap_preview(&mut self) {
+        self.snap_preview = None;
+    }
+
     /// The place where the dragged window is snapped if it is released now.
     pub const fn snap_preview(&self) -> Option<SnapPreview> {
         self.snap_preview

@@ -11,6 +11,10 @@ use crate::shell::workspaces::ScreenId;
 /// thousand columns fits an `i32`.
 pub(super) const WIDEST: i32 = 16_384;
 
+/// A row whose weight is this many times larger or smaller than the mean of its column comes from another column: dragged
+/// edges do not make rows so different.
+const OUT_OF_SCALE: i64 = 16;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LayoutTile {
     pub window: WindowId,
@@ -150,13 +154,31 @@ impl TiledColumn {
         }
     }
 
+    /// `height` for row `index`. Weights are in proportion to those of their own column, where an edge that was dragged
+    /// leaves pixels; a weight of another column, or that of a new window, becomes the mean.
+    fn to_scale(&self, index: usize, height: RowHeight) -> RowHeight {
+        let RowHeight::Weight(weight) = height else { return height };
+        let others = self.rows.iter().enumerate().filter(|(other, _)| *other != index);
+        let weights = others.filter_map(|(_, tile)| match tile.height {
+            RowHeight::Weight(weight) => Some(i64::from(weight.max(1))),
+            RowHeight::Pixels(_) => None,
+        });
+        let (sum, count) = weights.fold((0, 0), |(sum, count), weight| (sum + weight, count + 1));
+        let (own, mean) = (i64::from(weight.max(1)), sum / count.max(1));
+        let is_to_scale = count == 0 || own * OUT_OF_SCALE > mean && own < mean * OUT_OF_SCALE;
+        if is_to_scale { height } else { RowHeight::Weight(mean.clamp(1, i64::from(u16::MAX)) as u16) }
+    }
+
     /// Sets the height of the active row. Only one row of a column can have a height in pixels.
     pub fn set_height(&mut self, height: RowHeight) {
         if matches!(height, RowHeight::Pixels(_)) {
-            for tile in self.rows.iter_mut().filter(|tile| matches!(tile.height, RowHeight::Pixels(_))) {
-                tile.height = RowHeight::Weight(1);
+            for index in 0..self.rows.len() {
+                if matches!(self.rows[index].height, RowHeight::Pixels(_)) {
+                    self.rows[index].height = self.to_scale(index, RowHeight::Weight(1));
+                }
             }
         }
+        let height = self.to_scale(self.active, height);
         if let Some(tile) = self.rows.get_mut(self.active) {
             tile.height = height;
         }
@@ -198,6 +220,7 @@ impl TiledColumn {
         let height =
             if has_pixels && matches!(tile.height, RowHeight::Pixels(_)) { RowHeight::Weight(1) } else { tile.height };
         self.rows.insert(index, LayoutTile { height, ..tile });
+        self.rows[index].height = self.to_scale(index, height);
         self.active = index;
     }
 }

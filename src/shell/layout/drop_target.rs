@@ -81,7 +81,7 @@ fn row(column: &TiledColumn, left: i32, y: i32, area: &LayoutArea) -> Option<(Dr
     let rows = column.rectangles(left, area);
     if column.is_tabbed(area) {
         let rect = *rows.get(column.active)?;
-        return Some((DropTarget::Row { beside, index: column.active + 1 }, rect));
+        return Some((DropTarget::Row { beside, index: column.active + 1 }, rect.intersection(area.usable)?));
     }
     let index = rows.iter().filter(|rect| rect.loc.y + rect.size.h / 2 <= y).count();
     let (first, last) = (rows.first()?, rows.last()?);
@@ -90,7 +90,7 @@ fn row(column: &TiledColumn, left: i32, y: i32, area: &LayoutArea) -> Option<(Dr
     let height = area.physical(MARK).clamp(1, (bottom - top).max(1));
     let at = (edge - height / 2).clamp(top, bottom - height);
     let rect = LayoutRect::new((left, at).into(), (first.size.w, height).into());
-    Some((DropTarget::Row { beside, index }, rect))
+    Some((DropTarget::Row { beside, index }, rect.intersection(area.usable)?))
 }
 
 impl LayoutWorkspace {
@@ -100,12 +100,19 @@ impl LayoutWorkspace {
             return;
         }
         let Some(tile) = self.take(window, area) else { return };
+        let before = tile.position_before_floating;
         let tile = LayoutTile { position_before_floating: None, ..tile };
         let back = match target {
             DropTarget::Row { beside, index } => RestorePosition::Row { beside, index },
             DropTarget::Column { after } => {
                 let TiledColumn { width, span, display, .. } = TiledColumn::of(tile.clone());
-                RestorePosition::Column { width, span, display, after }
+                match before {
+                    // A column of its own is moved as it is.
+                    Some(RestorePosition::Column { width, span, display, .. }) => {
+                        RestorePosition::Column { width, span, display, after }
+                    }
+                    _ => RestorePosition::Column { width, span, display, after },
+                }
             }
         };
         self.restore(tile, Some(back), area);

@@ -17,7 +17,7 @@ use super::super::resize::Edges;
 use super::super::snap_targets::{SnapPreview, SnapTarget};
 use super::super::workspaces::WorkspaceId;
 use super::super::{Shell, WindowArrangement, WindowId, activate, workspace_actions};
-use super::{arrange, tile_configure};
+use super::{TilingMode, arrange, tile_configure};
 use crate::state::State;
 
 /// Smallest width of a column and height of a row that the pointer makes, in logical pixels: enough to catch the edge
@@ -29,10 +29,20 @@ const SMALLEST: i32 = 50;
 pub struct TileResize {
     /// The vertical edge that follows the pointer, and the width of the column at the start.
     column: Option<(HorizontalSide, i32)>,
-    /// The row above the horizontal edge that follows the pointer, and its height at the start.
-    row: Option<(WindowId, i32)>,
+    /// The row above the horizontal edge that follows the pointer.
+    row: Option<DraggedRow>,
     /// The width and height that were set last.
-    set: Option<(i32, i32)>,
+    set: (i32, i32),
+}
+
+/// The row above a dragged edge.
+#[derive(Clone, Copy, Debug)]
+struct DraggedRow {
+    above: WindowId,
+    below: WindowId,
+    /// Its height at the start, and that of both rows together.
+    height: i32,
+    both: i32,
 }
 
 /// Where on `place` a window would go that is released at `pointer` (global logical coordinates).
@@ -42,8 +52,12 @@ pub(in crate::shell) fn drop_preview(
     pointer: Point<f64, Logical>,
 ) -> Option<SnapPreview> {
     let full = shell.strips.full(place.screen)?;
+    let usable = shell.strips.layout.area(place.screen)?.usable;
     let point = pointer.to_i32_floor::<i32>() - full.loc;
-    let (target, mark) = shell.strips.layout.drop_target(place, (point.x, point.y).into())?;
+    // On a bar: the nearest place.
+    let inside = |at: i32, from: i32, length: i32| at.max(from).min(from + length - 1);
+    let (x, y) = (inside(point.x, usable.loc.x, usable.size.w), inside(point.y, usable.loc.y, usable.size.h));
+    let (target, mark) = shell.strips.layout.drop_target(place, (x, y).into())?;
     Some(SnapPreview { target: SnapTarget::Strip { place, target }, area: global(mark, full) })
 }
 
@@ -66,6 +80,19 @@ pub(in crate::shell) fn drop_on_strip(state: &mut State, id: WindowId, place: Wo
     arrange(state);
 }
 
+/// Puts a tile that was lifted back among the columns, because it was released where no place was marked. On a workspace
+/// without columns it floats.
+pub(in crate::shell) fn put_back(state: &mut State, id: WindowId) {
+    arrange(state);
+    let shell = &mut state.shell;
+    let is_strip = shell.workspaces.place(id).is_some_and(|place| shell.strips.mode(place) == TilingMode::Strip);
+    if is_strip && shell.strips.layout.is_floating(id) && !shell.is_minimised(id) {
+        shell.strips.layout.apply(&LayoutOp::SetFloating(id, false, None));
+        shell.strips.invalidate();
+        arrange(state);
+    }
+}
+
 /// A resize of the tile `id` by the edges that can be moved; `None` if none can.
 pub(in crate::shell) fn begin_resize(shell: &Shell, id: WindowId, edges: Edges) -> Option<TileResize> {
     let window = shell.window(id).filter(|window| window.mapped)?;
@@ -82,15 +109,21 @@ pub(in crate::shell) fn begin_resize(shell: &Shell, id: WindowId, edges: Edges) 
     let own = rows.iter().position(|row| *row == id)?;
     let above = match (edges.top, edges.bottom) {
         (true, _) => own.checked_sub(1),
-        (false, true) => Some(own).filter(|own| own + 1 < rows.len()),
+        (false, true) => Some(own),
         (false, false) => None,
     };
-    let height = |row: WindowId| match shell.window(row)?.wanted {
-        WindowArrangement::Tiled { area, .. } => Some((row, area.size.h)),
+    // Tabs lie above each other.
+    let height = |row: WindowId| match shell.window(row).filter(|window| !window.is_hidden_tab)?.wanted {
+        WindowArrangement::Tiled { area, .. } => Some(area.size.h),
         _ => None,
     };
-    let row = above.and_then(|above| height(rows[above]));
-    (column.is_some() || row.is_some()).then_some(TileResize { column, row, set: None })
+    let row = above.and_then(|above| {
+        let (above, below) = (*rows.get(above)?, *rows.get(above + 1)?);
+        let (upper, lower) = (height(above)?, height(below)?);
+        Some(DraggedRow { above, below, height: upper, both: upper + lower })
+    });
+    let set = (column.map_or(0, |(_, width)| width), row.map_or(0, |row| row.height));
+    (column.is_some() || row.is_some()).then_some(TileResize { column, row, set })
 }
 
 /// Moves the dragged edges of a tile to `pointer` (global logical coordinates). Returns whether that changed anything.
@@ -100,9 +133,8 @@ pub(in crate::shell) fn resize(state: &mut State, pointer: Point<f64, Logical>) 
     let (id, TileResize { column, row, .. }) = (*window, *resize);
     let way = (pointer - *start).to_i32_round::<i32>();
     let width = column.map_or(0, |(side, width)| width + if side == HorizontalSide::Left { -way.x } else { way.x });
-    let height = row.map_or(0, |(_, height)| height + way.y);
-    let set = Some((width, height));
-    if std::mem::replace(&mut resize.set, set) == set {
+    let height = row.map_or(0, |row| row.height + way.y);
+    if std::mem::replace(&mut resize.set, (width, height)) == (width, height) {
         return false;
     }
     let layout = &mut shell.strips.layout;
@@ -111,8 +143,11 @@ pub(in crate::shell) fn resize(state: &mut State, pointer: Point<f64, Logical>) 
         let width = ColumnWidth::Pixels(width.max(SMALLEST));
         tile_configure::on_column_of(layout, id, &LayoutOp::SetWidthFrom(kept, width));
     }
-    if let Some((above, _)) = row {
-        layout.apply(&LayoutOp::SetRowEdge(above, height.max(SMALLEST)));
+    // Another window may have come between the rows, or one may be gone.
+    let is_beside = |row: &DraggedRow| layout.column_of(id).windows(2).any(|pair| pair == [row.above, row.below]);
+    if let Some(row) = row.filter(is_beside) {
+        let height = height.min(row.both - SMALLEST).max(SMALLEST);
+        layout.apply(&LayoutOp::SetRowEdge(row.above, height));
     }
     shell.strips.invalidate();
     arrange(state);

@@ -4,7 +4,6 @@ use ahash::HashSet;
 use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-use super::super::drag::DragKind;
 use super::super::layout::op::LayoutRect;
 use super::super::layout::{ArrangedWindow, LayoutOp, TilingLayout};
 use super::super::workspace_actions;
@@ -122,7 +121,7 @@ fn tile(state: &mut State, it: &ArrangedWindow, on: &StripOutput<'_>) -> bool {
     }
     configure_bounds::set_pending_bounds(state, it.window);
     // A dragged edge is drawn where the pointer is.
-    let is_dragged = matches!(state.shell.drag.as_ref().map(|drag| &drag.kind), Some(DragKind::ResizeTile(_)));
+    let is_dragged = state.shell.resizes_tile();
     let Some(window) = state.shell.window_mut(it.window) else { return false };
     (window.in_strip, window.is_hidden_tab, window.is_scrolled_out) = (true, it.is_behind, is_aside);
     if is_orphan {

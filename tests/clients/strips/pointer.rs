@@ -155,3 +155,27 @@ fn edge_between_two_rows_follows_the_pointer() {
     drag_edge(&mut world, (x, lower.1 + lower.3 - 5), (x, lower.1 + lower.3 - 75));
     assert_eq!(["a", "b"].map(|title| rect(&world, title)), now);
 }
+
+#[test]
+fn click_on_an_edge_changes_nothing() {
+    let mut world = world();
+    ["a", "b"].iter().for_each(|title| _ = open(&mut world, title));
+    press(&mut world, KEY_COMMA);
+    let before = format!("{:?}", world.state.shell.strips());
+    let middle = (GAP + HALF.0 - 10, OUTPUT.1 / 2 - 10);
+    drag_edge(&mut world, middle, middle);
+    let after = format!("{:?}", world.state.shell.strips());
+    let widths = |text: &str| text.matches("Share(500)").count();
+    assert_eq!(widths(&before), widths(&after));
+}
+
+#[test]
+fn tile_that_is_released_on_a_bar_or_dropped_by_a_cancelled_touch_stays_among_the_columns() {
+    let mut world = world();
+    ["a", "b"].iter().for_each(|title| _ = open(&mut world, title));
+    // Outside of the output: the nearest place.
+    drag(&mut world, (100, 100), (OUTPUT.0 - 1, 0));
+    release(&mut world);
+    assert_eq!(order(&world, &["a", "b"]), ["b", "a"]);
+    assert!(world.state.shell.is_tile(world.window("a").id));
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Bands, FrontSampler, SampledRows};
 use crate::backend::front::FrontMemory;
 use crate::backend::headless::grid::RecordedRefresh;
-use crate::real_time::{RealTime, ThreadRole};
+use crate::real_time::{self, RealTime, ThreadRole};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// How many refreshes are kept until the display takes them; the oldest is dropped first.
@@ -62,6 +62,8 @@ impl SamplerThread {
         refresh: RecordedRefresh,
         interval: Span,
     ) -> std::io::Result<Self> {
+        // Before the thread asks for its class, so that programs which are started meanwhile get the limit back.
+        real_time::remember_limit();
         let shared = Arc::new(SamplerShared::default());
         let of_thread = Arc::clone(&shared);
         let run = move || run(bands, &*memory, refresh, interval, &of_thread);

@@ -97,6 +97,17 @@ fn edge_between_two_rows_leaves_the_other_rows_alone() {
     let after = rows(&layout);
     assert_eq!((after[0], after[1]), (before[0], (before[1].0, 90)));
     assert_eq!(after[2].0 + after[2].1, before[2].0 + before[2].1);
+    // A row that comes from elsewhere is no line among pixels.
+    let mut joined = layout.clone();
+    joined.apply(&LayoutOp::Open(window(4), MinimumSize::default(), COLUMN));
+    joined.apply(&LayoutOp::Join(HorizontalSide::Left));
+    assert!(rows(&joined).iter().all(|(_, height)| *height > 50), "{:?}", rows(&joined));
+    joined.apply(&LayoutOp::Join(HorizontalSide::Right));
+    joined.apply(&LayoutOp::Focus(window(3)));
+    joined.apply(&LayoutOp::Join(HorizontalSide::Right));
+    joined.apply(&LayoutOp::Open(window(5), MinimumSize::default(), COLUMN));
+    joined.apply(&LayoutOp::Join(HorizontalSide::Left));
+    assert!(rows(&joined).iter().all(|(_, height)| *height > 50), "{:?}", rows(&joined));
     layout.apply(&LayoutOp::SetRowEdge(window(1), 5_000));
     assert_eq!(rows(&layout)[2], after[2], "the lowest row is not concerned");
     layout.apply(&LayoutOp::SetRowEdge(window(3), 100));
