@@ -23,6 +23,7 @@ impl Default for Config {
             miss_budget: MissBudgets::default(),
             background: RgbColour { red: 0x1d, green: 0x23, blue: 0x30 },
             hint: true,
+            workspace_indicator: true,
             layout: LayoutOption::default(),
             focus: FocusOption::default(),
             planes: true,

@@ -74,6 +74,8 @@ pub struct Config {
     pub background: RgbColour,
     /// Whether an empty desktop shows a hint about shortcuts.
     pub hint: bool,
+    /// Whether an output shows its workspaces for a moment after a switch.
+    pub workspace_indicator: bool,
     /// How the windows of workspaces are arranged.
     pub layout: LayoutOption,
     /// How a window gets the focus.

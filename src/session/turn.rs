@@ -1,6 +1,6 @@
 //! The work of one turn of the main loop: everything that is due, then the events that tell clients about it.
 
-use crate::shell::{self, lock, notices, tiling, window_rules};
+use crate::shell::{self, lock, notices, tiling, window_rules, workspace_indicator};
 use crate::state::State;
 use crate::{deferred_calls, input, output, protocol};
 use upbeat_timing::time::{Clock as _, Instant};
@@ -17,6 +17,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     shell::update_trees(state);
     lock::check_time_limit(state);
     notices::update(state);
+    workspace_indicator::update(state);
     let repeated = input::shortcut_repeat::repeat_if_due(state);
     let switched = input::window_switcher::show_if_due(state);
     window_rules::apply_changed_rules(state);
@@ -44,6 +45,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
         .chain(arranges)
         .chain(window_rules::next_wake(state))
         .chain(state.shell.overlays().notices().until())
+        .chain(state.shell.overlays().indicators().until())
         .chain(state.shell.lock().wake())
         .chain(shot)
         .min();

@@ -51,6 +51,7 @@ mod window_names;
 mod window_rect;
 pub mod window_rules;
 pub mod workspace_actions;
+pub mod workspace_indicator;
 pub mod workspaces;
 pub mod xdg_errors;
 

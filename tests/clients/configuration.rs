@@ -13,7 +13,7 @@ use crate::fixture::TestWorld;
 use crate::fixture::content::RED;
 use crate::fixture::simulated::nothing;
 use crate::fixture::worlds::SMALL;
-use crate::fixture::{KEY_ENTER, KEY_LEFT_SUPER};
+use crate::fixture::{KEY_1, KEY_2, KEY_ENTER, KEY_LEFT_SUPER};
 
 /// A saved change must be seen within this time.
 const SOON: Span = Span::from_seconds(1);
@@ -209,4 +209,23 @@ fn program_not_found_by_the_shell_is_shown_on_the_screen() {
     fs::write(there, "").unwrap();
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
     run_until_reloaded(&mut world, "the program that was found", |world| failures(world).is_empty());
+}
+
+#[test]
+fn workspace_indicator_is_on_by_default_and_follows_a_reload() {
+    let (mut world, _folder, path) = configured("");
+    world.run_for(SOON, &mut nothing);
+    let is_shown_after = |world: &mut TestWorld, key| {
+        world.chord(&[KEY_LEFT_SUPER], key);
+        world.run_for(Span::from_millis(500), &mut nothing);
+        let (shell, now) = (&world.state.shell, world.now());
+        shell.workspaces().screens().any(|(screen, _)| shell.overlays().indicators().opacity(screen, now).is_some())
+    };
+    assert!(is_shown_after(&mut world, KEY_2));
+    fs::write(&path, "workspace-indicator = 3\n").unwrap();
+    is_wrong(&mut world, "an error", "workspace-indicator");
+    assert!(is_shown_after(&mut world, KEY_1), "the previous setting stays");
+    fs::write(&path, "workspace-indicator = false\n").unwrap();
+    is_right(&mut world, "no error");
+    assert!(!is_shown_after(&mut world, KEY_2));
 }

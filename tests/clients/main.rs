@@ -94,5 +94,6 @@ mod virtual_devices;
 mod waiting_closes;
 mod waiting_keymaps;
 mod windows;
+mod workspace_indicator;
 mod workspaces;
 mod xdg_foreign;

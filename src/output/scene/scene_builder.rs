@@ -195,6 +195,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
     if notices {
         overlays::show_notices(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
     }
+    let indicates = overlays::show_workspace_indicator(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
     if picks {
         overlays::show_region(&state.shell, kept, &mut choosing.scene, (id, &handle));
     }
@@ -238,7 +239,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
         choosing.uncovered.keep(&mut choosing.scene);
     }
     choosing.below_windows(shell, &handle);
-    if !overview && !help && !notices && !asks && !hints && !hud && !aims && !picks {
+    if !overview && !help && !notices && !asks && !hints && !hud && !aims && !picks && !indicates {
         kept.forget();
     }
     choosing.end()

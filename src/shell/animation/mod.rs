@@ -59,7 +59,7 @@ pub struct AnimationStyles {
     pub workspace: Option<MotionStyle>,
     /// Animation of the overview when it opens or closes.
     pub overview: Option<MotionStyle>,
-    /// Fade of the list of shortcuts, of notices and of questions.
+    /// Fade of the list of shortcuts, of notices, of questions and of the workspace indicator.
     pub help: Option<MotionStyle>,
 }
 
@@ -107,6 +107,7 @@ impl Shell {
         overlays.help.update(animations.help, shown);
         overlays.notices.shown.update(animations.help, shown);
         overlays.question.shown.update(animations.help, shown);
+        overlays.indicators.update(animations.help, shown, workspaces, overlays.overview.is_on());
         let mut waits = false;
         let mut is_still = true;
         let mut follow = |window: &mut Window| {
@@ -141,6 +142,7 @@ impl Shell {
             && slides.is_still()
             && pans.is_still()
             && !overlays.is_anything_seen(shown.present)
+            && overlays.indicators.are_still(shown.present)
             && drag.is_none();
         debug_assert!(
             !is_still || self.windows().all(|window| window.motion.rests_at(window.rect(), &window.applied)),
@@ -161,14 +163,15 @@ impl Shell {
             return false;
         }
         let area = geometry(output);
-        let Overlays { overview, help, overview_animations, notices, question, .. } = &self.overlays;
+        let Overlays { overview, help, overview_animations, notices, question, indicators, .. } = &self.overlays;
         let toggles = [overview, help, &notices.shown, &question.shown];
         if toggles.into_iter().any(|toggle| toggle.moves_after(present)) || overview_animations.moves_after(present) {
             return true;
         }
         if let Some(screen) = self.workspaces.screen(&output.name()) {
             let place = WorkspaceId { screen, number: self.workspaces.active(screen) };
-            if self.slides.moves_after(screen, present) || self.pans.moves_after(place, present) {
+            let fades = indicators.moves_after(screen, present);
+            if fades || self.slides.moves_after(screen, present) || self.pans.moves_after(place, present) {
                 return true;
             }
         }
@@ -199,6 +202,7 @@ impl Shell {
             self.overlays.help.finish();
             self.overlays.notices.shown.finish();
             self.overlays.question.shown.finish();
+            self.overlays.indicators.finish();
         }
         for window in self.windows.iter_mut() {
             window.motion.end_disabled(&animations);
@@ -215,6 +219,7 @@ impl Shell {
         self.overlays.help.finish();
         self.overlays.notices.shown.finish();
         self.overlays.question.shown.finish();
+        self.overlays.indicators.finish();
         for window in self.windows.iter_mut() {
             window.motion.end_disabled(&AnimationStyles::default());
         }

@@ -30,7 +30,7 @@ impl AnimatedToggle {
     }
 
     /// Starts the animation for a change since the last latch and ends it once it has settled.
-    pub(super) fn update(&mut self, style: Option<MotionStyle>, shown: FrameTimes) {
+    pub(in crate::shell) fn update(&mut self, style: Option<MotionStyle>, shown: FrameTimes) {
         let before = std::mem::replace(&mut self.last_latch, self.on);
         let share = |is_there: bool| f64::from(u8::from(is_there));
         self.value.update(style, shown, share(before), share(self.on), TOLERANCE);
@@ -53,7 +53,7 @@ impl AnimatedToggle {
     }
 
     /// Jumps to the goal, unless a gesture holds it.
-    pub(super) fn finish(&mut self) {
+    pub(in crate::shell) fn finish(&mut self) {
         self.value.finish();
     }
 

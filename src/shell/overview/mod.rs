@@ -15,6 +15,7 @@ use super::animation::AnimatedToggle;
 use super::end_session_question::EndSessionQuestion;
 use super::notices::Notices;
 use super::region_selection::RegionPick;
+use super::workspace_indicator::WorkspaceIndicators;
 use super::workspaces::{ScreenId, WorkspaceId};
 use super::{Shell, WindowId, activate, popup, workspace_actions};
 use crate::shell::{ShellOutputs, ShellSeat, geometry};
@@ -43,6 +44,8 @@ pub struct Overlays {
     pub(super) question: EndSessionQuestion,
     /// Selection of a region for a screenshot.
     pub(super) region: RegionPick,
+    /// Row of workspaces after a switch.
+    pub(super) indicators: WorkspaceIndicators,
     /// Frame statistics are shown.
     pub(super) shows_statistics: bool,
     /// No window was opened yet: an empty desktop shows the key for the list of shortcuts.
@@ -81,6 +84,11 @@ impl Overlays {
     /// Selection of a region for a screenshot.
     pub const fn region(&self) -> &RegionPick {
         &self.region
+    }
+
+    /// Row of workspaces after a switch.
+    pub const fn indicators(&self) -> &WorkspaceIndicators {
+        &self.indicators
     }
 
     /// The window that Enter activates.

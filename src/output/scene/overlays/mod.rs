@@ -12,6 +12,7 @@ mod overview;
 pub(in crate::output) mod paint;
 mod question;
 mod region;
+mod workspace_indicator;
 
 use std::collections::HashMap;
 
@@ -33,6 +34,7 @@ pub(in crate::output) use question::show as show_question;
 pub(in crate::output) use region::show as show_region;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
+pub(in crate::output) use workspace_indicator::show as show_workspace_indicator;
 
 /// Colours of the list of shortcuts and of the question: the dimmed background, the panel, its heading and text.
 const DIM: OverlayColour = [0.0, 0.0, 0.0, 0.45];
@@ -65,6 +67,9 @@ enum OverlayPart {
     QuestionPanel,
     QuestionDim,
     RegionDim,
+    IndicatorRow,
+    IndicatorCell,
+    IndicatorNumber(WorkspaceNumber),
 }
 
 /// Cached element ids and pictures of text.
