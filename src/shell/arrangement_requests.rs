@@ -225,7 +225,7 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
 }
 
 /// Moves a window and its dialogs to a workspace, on another output to the corresponding place. If the window is not
-/// visible there, the next visible window gets the focus.
+/// visible there any more, the next visible window gets the focus.
 pub fn send_to(state: &mut State, id: WindowId, to: WorkspaceId) {
     send_together(state, id, &[id], to);
 }
@@ -243,6 +243,7 @@ pub fn send_column_to(state: &mut State, id: WindowId, to: WorkspaceId) {
 fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: WorkspaceId) {
     let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
     let areas = workspace_actions::area_of(state, from.screen).zip(workspace_actions::area_of(state, to.screen));
+    let was_seen = state.shell.is_visible(id);
     let members: BTreeSet<WindowId> = all.iter().flat_map(|it| state.shell.family(*it)).collect();
     for member in members {
         state.shell.workspaces.assign(member, to);
@@ -256,8 +257,7 @@ fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: Workspac
     }
     outputs_changed(state);
     tiling::arrange(state);
-    let still_seen = state.shell.is_visible(id);
-    if !still_seen {
+    if was_seen && !state.shell.is_visible(id) {
         let next = workspace_actions::next_on(state, from);
         popup::dismiss_of_window(state, id);
         activate(state, next);
