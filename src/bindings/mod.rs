@@ -19,7 +19,9 @@ pub use chord::{Chord, HeldModifiers, ParseChordError, PressedKey};
 pub use command_line::{CommandLine, ParseCommandLineError};
 pub use defaults::default_keys;
 use smithay::input::keyboard::{Keysym, ModifiersState, keysyms};
-pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, ShortcutTrigger, SwipeFingers, SwitchChange, TriggerDirection};
+pub use trigger::{
+    BUTTON_LEFT, BUTTON_MIDDLE, BUTTON_RIGHT, ShortcutTrigger, SwipeFingers, SwitchChange, TriggerDirection,
+};
 
 /// The modifier that `Mod` stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

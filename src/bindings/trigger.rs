@@ -8,7 +8,8 @@ use smithay::input::keyboard::{Keysym, keysyms, xkb};
 pub const BUTTON_LEFT: u32 = 0x110;
 /// Linux event code of the right button.
 pub const BUTTON_RIGHT: u32 = 0x111;
-const BUTTON_MIDDLE: u32 = 0x112;
+/// Linux event code of the middle button.
+pub const BUTTON_MIDDLE: u32 = 0x112;
 /// Side buttons, which go back and forward in browsers (`BTN_SIDE`, `BTN_EXTRA`).
 const BUTTON_BACK: u32 = 0x113;
 const BUTTON_FORWARD: u32 = 0x114;

@@ -105,14 +105,13 @@ pub(super) fn end_if_confirmed(state: &mut State, taken: QuestionOutcome) -> boo
 
 /// Moves the focus in a strip; elsewhere it maximises, restores or snaps the focused window in that direction.
 fn towards(state: &mut State, direction: Direction) {
-    if strip::focus(state, direction) {
+    if strip::focus(state, direction) || arrangement_requests::snap(state, direction) {
         return;
     }
     match direction {
         Direction::Up => arrangement_requests::toggle_maximised(state),
         Direction::Down => arrangement_requests::restore(state),
-        Direction::Column(side) => arrangement_requests::snap(state, side),
-        Direction::First | Direction::Last | Direction::OtherLayer => {}
+        Direction::Column(_) | Direction::First | Direction::Last | Direction::OtherLayer => {}
     }
 }
 

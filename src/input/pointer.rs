@@ -12,11 +12,13 @@ use super::{
     InputTimes, TimestampedDevice, actions, constraint, drag, focus_follows_pointer, motion_coalescing,
     mouse_shortcuts, prediction_feed, scroll_view_grab, scrolling, title_presses,
 };
+use crate::bindings::BUTTON_MIDDLE;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::shell::end_session_question::{self, QuestionOutcome};
+use crate::shell::overview::OverviewPressKind;
 use crate::shell::region_selection::{self, PickedWith};
-use crate::shell::{self, overview, popup};
+use crate::shell::{self, overview_presses, popup};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
@@ -136,7 +138,7 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
         constraint::activate_if_focused(state);
     }
     focus_follows_pointer::moved(state, &before);
-    overview::pointed(state, position);
+    overview_presses::moved(state, position, PickedWith::Pointer);
     end_session_question::pointed(state, position);
     region_selection::moved(state, position, PickedWith::Pointer);
     output::cursor_changed(state);
@@ -224,7 +226,7 @@ fn press(state: &mut State, time: Instant, button: u32) {
     if picks
         || actions::end_if_confirmed(state, answer)
         || super::window_picking::pressed(state, place)
-        || overview::pressed(state, place)
+        || overview_presses::pressed(state, place, PickedWith::Pointer, overview_press_kind(button))
     {
         output::input(state, InputKind::Button, None, time);
         state.input.held_buttons.swallowed.push(button);
@@ -249,6 +251,11 @@ fn press(state: &mut State, time: Instant, button: u32) {
     deliver(state, time, button, ButtonState::Pressed, serial);
 }
 
+/// The effect of a click with `button` in the overview.
+const fn overview_press_kind(button: u32) -> OverviewPressKind {
+    if button == BUTTON_MIDDLE { OverviewPressKind::Close } else { OverviewPressKind::Choose }
+}
+
 /// A press outside the client whose popups hold a grab ends the grab and has no other effect.
 fn dismisses_popups(state: &mut State) -> bool {
     if !state.shell.has_popup_grab() || pick(state, super::pointer_position(state)).is_some() {
@@ -271,6 +278,7 @@ fn release(state: &mut State, time: Instant, button: u32) {
     }
     if none_left {
         region_selection::released(state, PickedWith::Pointer);
+        overview_presses::released(state, PickedWith::Pointer);
         state.shell.set_pressed(None);
         if drag::holds_pointer(state) {
             drag::end(state);

@@ -14,8 +14,9 @@ use crate::bindings::BUTTON_LEFT;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::shell::end_session_question::{self, QuestionOutcome};
+use crate::shell::overview::OverviewPressKind;
 use crate::shell::region_selection::{self, PickedWith};
-use crate::shell::{self, overview, popup, swipes};
+use crate::shell::{self, overview, overview_presses, popup, swipes};
 use crate::state::State;
 use crate::surface::input_prediction::TrackedDevice;
 use upbeat_timing::scroll::ScrollDistance;
@@ -72,7 +73,7 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
         || swipes
         || actions::end_if_confirmed(state, answer)
         || super::window_picking::pressed(state, position)
-        || overview::pressed(state, position);
+        || overview_presses::pressed(state, position, PickedWith::Finger(slot), OverviewPressKind::Choose);
     let title = if taken {
         title_presses::TitlePressResult::Elsewhere
     } else {
@@ -110,6 +111,7 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     let before = std::mem::replace(&mut touch.position, bounded(position));
     let (focus, swallowed, position) = (touch.focus.clone(), touch.swallowed, touch.position);
     region_selection::moved(state, position, PickedWith::Finger(slot));
+    overview_presses::moved(state, position, PickedWith::Finger(slot));
     if drag::holds_touch(state, slot) {
         drag::moved(state);
     } else if is_dragging_data(state, slot) {
@@ -186,6 +188,7 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
     }
     touch_drag::catch_up_before_drop(state, time, slot);
     region_selection::released(state, PickedWith::Finger(slot));
+    overview_presses::released(state, PickedWith::Finger(slot));
     let touch = state.input.touches.down.remove(index);
     prediction_feed::device_left(state, TrackedDevice::Touch(slot));
     if state.input.touches.down.is_empty() {
@@ -226,6 +229,7 @@ pub fn cancel(state: &mut State) {
     }
     cancel_client_touches(state);
     region_selection::fingers_cancelled(state);
+    overview::fingers_cancelled(state);
     for touch in std::mem::take(&mut state.input.touches.down) {
         if let Some(view) = touch.drags {
             scrolling::drag_ended(state, time, &view, true);

@@ -7,7 +7,7 @@ use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Rectangle, Size};
 
-use super::layout::op::HorizontalSide;
+use super::layout::op::Direction;
 use super::snap_targets::SnapPart;
 use super::workspace_actions::{self, centre};
 use super::workspaces::WorkspaceId;
@@ -135,14 +135,24 @@ pub fn restore(state: &mut State) {
     }
 }
 
-/// Puts the focused window, if it floats, on this half of the usable area, for the user.
-pub fn snap(state: &mut State, side: HorizontalSide) {
-    let Some(window) = focused(state).filter(|window| window.wanted == WindowArrangement::Floating && !window.in_strip)
-    else {
-        return;
-    };
-    let id = window.id;
-    snapping::snap(state, id, SnapPart { side, row: None });
+/// Snaps the focused window, if it floats, one step in this direction, for the user: to a half of the usable area, from
+/// a half to a quarter, or back ([`SnapPart::after_step`]). Returns whether the direction is for snapping: up and down
+/// are only for windows that are snapped already.
+pub fn snap(state: &mut State, direction: Direction) -> bool {
+    let floats = |window: &&Window| window.wanted == WindowArrangement::Floating && !window.in_strip;
+    let Some(window) = focused(state).filter(floats) else { return false };
+    let (id, before) = (window.id, window.snapped.map(|snapped| snapped.part));
+    if before.is_none() && !matches!(direction, Direction::Column(_)) {
+        return false;
+    }
+    match SnapPart::after_step(before, direction) {
+        Some(part) if Some(part) != before => snapping::snap(state, id, part),
+        Some(_) => {}
+        None => {
+            snapping::unsnap(state, id);
+        }
+    }
+    true
 }
 
 fn focused(state: &State) -> Option<&Window> {
@@ -225,7 +235,7 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
 }
 
 /// Moves a window and its dialogs to a workspace, on another output to the corresponding place. If the window is not
-/// visible there, the next visible window gets the focus.
+/// visible there any more, the next visible window gets the focus.
 pub fn send_to(state: &mut State, id: WindowId, to: WorkspaceId) {
     send_together(state, id, &[id], to);
 }
@@ -243,6 +253,7 @@ pub fn send_column_to(state: &mut State, id: WindowId, to: WorkspaceId) {
 fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: WorkspaceId) {
     let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
     let areas = workspace_actions::area_of(state, from.screen).zip(workspace_actions::area_of(state, to.screen));
+    let was_seen = state.shell.is_visible(id);
     let members: BTreeSet<WindowId> = all.iter().flat_map(|it| state.shell.family(*it)).collect();
     for member in members {
         state.shell.workspaces.assign(member, to);
@@ -256,8 +267,7 @@ fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: Workspac
     }
     outputs_changed(state);
     tiling::arrange(state);
-    let still_seen = state.shell.is_visible(id);
-    if !still_seen {
+    if was_seen && !state.shell.is_visible(id) {
         let next = workspace_actions::next_on(state, from);
         popup::dismiss_of_window(state, id);
         activate(state, next);

@@ -28,6 +28,7 @@ pub mod minimising;
 pub mod notices;
 mod output_moves;
 pub mod overview;
+pub mod overview_presses;
 pub mod placement;
 pub mod popup;
 mod popup_list;

@@ -112,9 +112,14 @@ impl Shell {
         let count = if self.closing_windows.is_empty() { 0 } else { self.windows().count() };
         // A closed window may have had more windows below it than there are now: it goes on top.
         let on_top = ghosts(|below, count| below >= count, count);
-        on_top.chain(self.windows().rev().enumerate().flat_map(move |(depth, window)| {
+        // A window that is dragged in the overview lies above all others.
+        let lifted = self.overlays.lifted().and_then(|(id, _)| self.window(id)).filter(|window| window.mapped);
+        let first = lifted.into_iter().map(StackItem::Window);
+        let lifted = lifted.map(|window| window.id);
+        first.chain(on_top).chain(self.windows().rev().enumerate().flat_map(move |(depth, window)| {
             let place = count.saturating_sub(depth + 1);
-            std::iter::once(StackItem::Window(window)).chain(ghosts(|below, place| below == place, place))
+            let below = (lifted != Some(window.id)).then_some(StackItem::Window(window));
+            below.into_iter().chain(ghosts(|below, place| below == place, place))
         }))
     }
 
@@ -197,10 +202,15 @@ impl Shell {
     /// because popups may lie anywhere.
     pub fn render(&self, window: &Window, view: &OutputView<'_>) -> Option<RenderWindow> {
         let OutputView { output, area, present, .. } = *view;
-        let held = self.is_dragged(window.id);
+        let lifted = self.overlays.lifted().filter(|(id, _)| *id == window.id).map(|(_, rect)| rect);
+        let lifted = lifted.filter(|_| view.overview.is_some());
+        let held = self.is_dragged(window.id) || lifted.is_some();
         let place = self.workspaces.place(window.id)?;
         // Columns are only drawn on their own output, and only one window of a column with tabs.
-        if window.in_strip && (view.screen != Some(place.screen) || window.is_hidden_tab && view.overview.is_none()) {
+        if window.in_strip
+            && lifted.is_none()
+            && (view.screen != Some(place.screen) || window.is_hidden_tab && view.overview.is_none())
+        {
             return None;
         }
         let shift = if held { Point::default() } else { self.shift_in_overview(view, place)? };
@@ -209,6 +219,7 @@ impl Shell {
         // A fullscreen window belongs to its own output only, even if its content is larger.
         if let WindowArrangement::Fullscreen { output: own, .. } = &window.applied
             && own != output
+            && lifted.is_none()
         {
             return None;
         }
@@ -216,7 +227,7 @@ impl Shell {
         if self.is_minimised(window.id) {
             // A minimised window is only drawn in the overview, and fades in and out with it.
             let (layout, share) = view.overview.as_ref()?;
-            layout.window(window.id)?;
+            layout.window(window.id).or(lifted)?;
             pose.opacity *= share;
         }
         if view.overview.is_none() && !area.contains_rect(window.rect()) {
@@ -227,6 +238,7 @@ impl Shell {
         let shift = shift + Point::from((pan, 0.0));
         pose.rect.loc += shift;
         let cell = view.overview.as_ref().and_then(|(layout, share)| Some((layout.window(window.id)?, *share)));
+        let cell = lifted.map(|rect| (rect, 1.0)).or(cell);
         if let Some((cell, share)) = cell {
             pose.rect = between(pose.rect, cell, share);
         }

@@ -1,4 +1,5 @@
-//! Snapping targets: halves and quarters of a screen, or all of it, for a window that is released at an edge. Pure.
+//! Snapping targets: halves and quarters of a screen, or all of it, for a window that is released at an edge or that a
+//! shortcut snaps. Pure.
 //!
 //! ```text
 //!   ┌─ all ──────────────┐
@@ -12,7 +13,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::layout::DropTarget;
-use super::layout::op::HorizontalSide;
+use super::layout::op::{Direction, HorizontalSide};
 use super::workspaces::WorkspaceId;
 
 /// Distance from an edge, in logical pixels, within which a released window is snapped: a pointer that is thrown at the
@@ -31,7 +32,8 @@ pub enum VerticalHalf {
 /// A half or a quarter of the usable area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapPart {
-    pub side: HorizontalSide,
+    /// `None` for the whole width.
+    pub side: Option<HorizontalSide>,
     /// `None` for the whole height.
     pub row: Option<VerticalHalf>,
 }
@@ -76,6 +78,28 @@ pub struct Snapped {
 }
 
 impl SnapPart {
+    /// The part of a snapped window after a step in `direction`, as the shortcuts do it. `None` if it is no longer
+    /// snapped.
+    ///
+    /// ```text
+    ///   floating ◄─ right ── left half ── up ──► upper left quarter
+    ///            ── left ──►           ◄─ down ──
+    /// ```
+    pub fn after_step(part: Option<SnapPart>, direction: Direction) -> Option<SnapPart> {
+        fn step<T: PartialEq>(before: Option<T>, to: T) -> Option<T> {
+            // A step against the earlier step on the same axis takes that back.
+            before.is_none_or(|before| before == to).then_some(to)
+        }
+        let SnapPart { side, row } = part.unwrap_or(SnapPart { side: None, row: None });
+        let next = match direction {
+            Direction::Column(to) => SnapPart { side: step(side, to), row },
+            Direction::Up => SnapPart { side, row: step(row, VerticalHalf::Upper) },
+            Direction::Down => SnapPart { side, row: step(row, VerticalHalf::Lower) },
+            Direction::First | Direction::Last | Direction::OtherLayer => SnapPart { side, row },
+        };
+        (next != SnapPart { side: None, row: None }).then_some(next)
+    }
+
     /// Rectangle of this part within `area`. The two halves of an odd length add up to the whole.
     pub fn rect_in(self, area: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
         let along = |length: i32, second: Option<bool>| match second {
@@ -83,7 +107,7 @@ impl SnapPart {
             Some(false) => (0, length / 2),
             Some(true) => (length / 2, length - length / 2),
         };
-        let (x, width) = along(area.size.w, Some(self.side == HorizontalSide::Right));
+        let (x, width) = along(area.size.w, self.side.map(|side| side == HorizontalSide::Right));
         let (y, height) = along(area.size.h, self.row.map(|row| row == VerticalHalf::Lower));
         Rectangle::new(area.loc + Point::from((x, y)), Size::from((width, height)))
     }
@@ -91,8 +115,8 @@ impl SnapPart {
     /// Whether the window touches this edge of the area, so that its client draws no border there.
     pub fn has_edge(self, edge: xdg_toplevel::State) -> bool {
         match edge {
-            xdg_toplevel::State::TiledLeft => self.side == HorizontalSide::Left,
-            xdg_toplevel::State::TiledRight => self.side == HorizontalSide::Right,
+            xdg_toplevel::State::TiledLeft => self.side != Some(HorizontalSide::Right),
+            xdg_toplevel::State::TiledRight => self.side != Some(HorizontalSide::Left),
             xdg_toplevel::State::TiledTop => self.row != Some(VerticalHalf::Lower),
             xdg_toplevel::State::TiledBottom => self.row != Some(VerticalHalf::Upper),
             _ => false,
@@ -126,7 +150,7 @@ pub fn target(
     let share = down / screen.size.h;
     let upper = (share < CORNER).then_some(VerticalHalf::Upper);
     let row = upper.or_else(|| (share > 1.0 - CORNER).then_some(VerticalHalf::Lower));
-    Some(SnapTarget::Part(SnapPart { side, row }))
+    Some(SnapTarget::Part(SnapPart { side: Some(side), row }))
 }
 
 #[cfg(test)]
@@ -139,7 +163,7 @@ mod tests {
     }
 
     fn part(side: HorizontalSide, row: Option<VerticalHalf>) -> Option<SnapTarget> {
-        Some(SnapTarget::Part(SnapPart { side, row }))
+        Some(SnapTarget::Part(SnapPart { side: Some(side), row }))
     }
 
     fn at(x: f64, y: f64) -> Option<SnapTarget> {
@@ -173,11 +197,28 @@ mod tests {
         assert_eq!(beside((1380.0, 51.0), above), part(HorizontalSide::Right, Some(VerticalHalf::Upper)));
     }
 
+    #[test]
+    fn second_direction_makes_a_quarter_and_the_opposite_direction_takes_a_step_back() {
+        let left = Direction::Column(HorizontalSide::Left);
+        let right = Direction::Column(HorizontalSide::Right);
+        let after = |steps: &[Direction]| steps.iter().fold(None, |part, step| SnapPart::after_step(part, *step));
+        let part = |side, row| Some(SnapPart { side, row });
+        assert_eq!(after(&[left]), part(Some(HorizontalSide::Left), None));
+        assert_eq!(after(&[left, left]), after(&[left]));
+        assert_eq!(after(&[left, right]), None);
+        let quarter = part(Some(HorizontalSide::Left), Some(VerticalHalf::Upper));
+        assert_eq!(after(&[left, Direction::Up]), quarter);
+        assert_eq!(after(&[left, Direction::Up, Direction::Up]), quarter);
+        assert_eq!(after(&[left, Direction::Up, Direction::Down]), after(&[left]));
+        assert_eq!(after(&[left, Direction::Up, right]), part(None, Some(VerticalHalf::Upper)));
+        assert_eq!(after(&[left, Direction::Up, right, Direction::Down]), None);
+    }
+
     proptest! {
         #[test]
         fn quarters_make_up_halves_and_halves_the_whole(x in -500..500, y in -500..500, w in 2..4000, h in 2..4000) {
             let area = Rectangle::<i32, Logical>::new((x, y).into(), (w, h).into());
-            let of = |side, row| SnapPart { side, row }.rect_in(area);
+            let of = |side, row| SnapPart { side: Some(side), row }.rect_in(area);
             for side in [HorizontalSide::Left, HorizontalSide::Right] {
                 let quarters = of(side, Some(VerticalHalf::Upper)).merge(of(side, Some(VerticalHalf::Lower)));
                 prop_assert_eq!(quarters, of(side, None));

@@ -27,7 +27,7 @@ pub(super) fn snap_in_area(
     let Some(window) = state.shell.window_mut(id) else { return };
     // Respect the client's size limits.
     let size = window.size_limits().clamp(rect.size);
-    let right = if part.side == HorizontalSide::Right { rect.size.w - size.w } else { 0 };
+    let right = if part.side == Some(HorizontalSide::Right) { rect.size.w - size.w } else { 0 };
     let down = if part.row == Some(VerticalHalf::Lower) { rect.size.h - size.h } else { 0 };
     window.finish_stretch();
     let before = window.snapped.map_or(before, |snapped| snapped.before);

@@ -3,8 +3,10 @@
 
 use smithay::utils::{Logical, Rectangle};
 use upbeat::backend::headless::OutputOptions;
+use upbeat::input::InputEvent;
 use upbeat::shell::animation::AnimationStyles;
 use upbeat::shell::overview::layout::OverviewLayout;
+use upbeat::shell::tiling::{self, TilingMode};
 use upbeat_timing::motion::MotionStyle;
 use upbeat_timing::motion::easing::CubicBezier;
 use upbeat_timing::pacing::Pacing;
@@ -12,8 +14,8 @@ use upbeat_timing::time::Span;
 
 use crate::fixture::content::{BLUE, ContentEvent, GREEN, RED, Xrgb8888Pixel};
 use crate::fixture::{
-    ClientEvent, ClientIndex, KEY_1, KEY_2, KEY_A, KEY_ENTER, KEY_ESCAPE, KEY_F1, KEY_LEFT, KEY_LEFT_SUPER, KEY_O,
-    KEY_RIGHT, OUTPUT, TestToplevel, TestWorld,
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_1, KEY_2, KEY_A, KEY_ENTER, KEY_ESCAPE, KEY_F1, KEY_LEFT,
+    KEY_LEFT_SUPER, KEY_O, KEY_RIGHT, OUTPUT, TestToplevel, TestWorld,
 };
 
 const SIZE: (i32, i32) = (400, 300);
@@ -255,4 +257,184 @@ fn windows_in_the_overview_make_room_gradually_for_one_that_opens() {
     world.state.shell.set_animations(AnimationStyles::default());
     world.run_until_idle();
     world.run_until("its place", |world| world.pixel(x as i32, y as i32) == RED);
+}
+
+/// Linux event code of the middle button.
+const BUTTON_MIDDLE: u32 = 0x112;
+const KEY_DELETE: u32 = 111;
+
+/// The middle of the card of workspace `number`.
+fn card(world: &TestWorld, number: u8) -> (f64, f64) {
+    let layout = layout(world);
+    let rect = layout.all_cards().find(|card| card.number.get() == number).unwrap().rect;
+    (rect.loc.x + rect.size.w / 2.0, rect.loc.y + rect.size.h / 2.0)
+}
+
+fn workspace_of(world: &TestWorld, title: &str) -> u8 {
+    world.state.shell.workspaces().place(world.window(title).id).unwrap().number.get()
+}
+
+fn closes(world: &mut TestWorld, client: ClientIndex) -> usize {
+    world.settle();
+    world.client(client).take_events().iter().filter(|event| matches!(event, ClientEvent::Close)).count()
+}
+
+#[test]
+fn click_in_the_overview_acts_on_release_where_it_began() {
+    let (mut world, ..) = two_workspaces();
+    toggle(&mut world);
+    let (red, green) = (middle(&world, "red"), middle(&world, "green"));
+    let (red_card, green_card) = (layout(&world).cards[0].rect, layout(&world).cards[1].rect);
+    world.point(green.0, green.1);
+    world.button(BUTTON_LEFT, true);
+    assert!(world.state.shell.overlays().overview().is_on(), "a press alone does nothing");
+    world.point(green.0 + 5.0, green.1);
+    world.button(BUTTON_LEFT, false);
+    assert_eq!(world.focused().as_deref(), Some("green"));
+    assert!(!world.state.shell.overlays().overview().is_on());
+    // From a card to another card.
+    toggle(&mut world);
+    world.point(red_card.loc.x + 4.0, red.1);
+    world.button(BUTTON_LEFT, true);
+    world.point(green_card.loc.x + 4.0, red.1);
+    world.button(BUTTON_LEFT, false);
+    assert!(world.state.shell.overlays().overview().is_on());
+    assert_eq!(world.focused().as_deref(), Some("green"));
+}
+
+#[test]
+fn window_is_dragged_to_another_workspace_under_the_pointer() {
+    let (mut world, ..) = two_workspaces();
+    toggle(&mut world);
+    world.run_until_idle();
+    let (red, to) = (middle(&world, "red"), card(&world, 5));
+    world.point(red.0, red.1);
+    world.button(BUTTON_LEFT, true);
+    world.point(to.0, to.1 - 100.0);
+    world.run_until_idle();
+    // Beside the cursor.
+    assert_eq!(world.pixel(to.0 as i32 - 20, to.1 as i32 - 120), RED, "its live picture is under the pointer");
+    world.point(to.0, to.1);
+    world.button(BUTTON_LEFT, false);
+    world.run_until_idle();
+    assert_eq!(workspace_of(&world, "red"), 5);
+    assert!(world.state.shell.overlays().overview().is_on());
+    assert_eq!(shown(&world, "red"), RED, "it lies on its new card");
+    assert!(layout(&world).cards.iter().any(|card| card.number.get() == 5));
+    // And back, over another window.
+    let (red, to) = (middle(&world, "red"), middle(&world, "green"));
+    world.point(red.0, red.1);
+    world.button(BUTTON_LEFT, true);
+    world.point(to.0, to.1);
+    world.button(BUTTON_LEFT, false);
+    assert_eq!(workspace_of(&world, "red"), 2);
+}
+
+#[test]
+fn finger_drags_a_window_to_another_workspace_and_a_cancel_leaves_it() {
+    let (mut world, ..) = two_workspaces();
+    toggle(&mut world);
+    world.run_until_idle();
+    let touch = |world: &mut TestWorld, cancels: bool| {
+        let (from, to, time) = (middle(world, "red"), card(world, 7), world.now());
+        world.input(InputEvent::TouchDown { time, slot: 0, position: from.into() });
+        world.input(InputEvent::TouchMotion { time, slot: 0, position: to.into() });
+        world.input(if cancels { InputEvent::TouchCancel { time } } else { InputEvent::TouchUp { time, slot: 0 } });
+    };
+    touch(&mut world, true);
+    assert_eq!(workspace_of(&world, "red"), 1);
+    touch(&mut world, false);
+    assert_eq!(workspace_of(&world, "red"), 7);
+    assert!(world.state.shell.overlays().overview().is_on());
+    let time = world.now();
+    let position = middle(&world, "green").into();
+    world.input(InputEvent::TouchDown { time, slot: 0, position });
+    world.input(InputEvent::TouchUp { time, slot: 0 });
+    assert_eq!(world.focused().as_deref(), Some("green"), "a tap chooses");
+}
+
+#[test]
+fn escape_during_a_drag_in_the_overview_puts_the_window_back() {
+    let (mut world, ..) = two_workspaces();
+    toggle(&mut world);
+    let (red, to) = (middle(&world, "red"), card(&world, 2));
+    world.point(red.0, red.1);
+    world.button(BUTTON_LEFT, true);
+    world.point(to.0, to.1);
+    world.chord(&[], KEY_ESCAPE);
+    world.button(BUTTON_LEFT, false);
+    assert_eq!(workspace_of(&world, "red"), 1);
+    assert!(world.state.shell.overlays().overview().is_on());
+}
+
+#[test]
+fn dragging_a_hidden_window_changes_neither_focus_nor_visible_workspace() {
+    let (mut world, ..) = two_workspaces();
+    toggle(&mut world);
+    let (green, to) = (middle(&world, "green"), card(&world, 3));
+    world.point(green.0, green.1);
+    world.button(BUTTON_LEFT, true);
+    world.point(to.0, to.1);
+    world.button(BUTTON_LEFT, false);
+    assert_eq!((workspace_of(&world, "green"), world.focused().as_deref()), (3, Some("red")));
+    let workspaces = world.state.shell.workspaces();
+    let (screen, _) = workspaces.screens().next().unwrap();
+    assert_eq!(workspaces.active(screen).get(), 1);
+}
+
+#[test]
+fn window_is_closed_by_middle_click_button_and_key_in_the_overview() {
+    let (mut world, (red, _), (green, _)) = two_workspaces();
+    toggle(&mut world);
+    world.run_until_idle();
+    let at = middle(&world, "green");
+    world.point(at.0, at.1);
+    world.button(BUTTON_MIDDLE, true);
+    assert_eq!(closes(&mut world, green), 0, "not before the release");
+    world.button(BUTTON_MIDDLE, false);
+    assert_eq!((closes(&mut world, green), closes(&mut world, red)), (1, 0));
+    // The button appears under the pointer.
+    let id = world.window("red").id;
+    let button = layout(&world).close_button(id).unwrap();
+    let (x, y) = (button.loc.x + button.size.w / 2.0, button.loc.y + button.size.h / 2.0);
+    world.run_until_idle();
+    assert_eq!(world.pixel(x as i32 - 8, y as i32), RED);
+    world.point(x, y);
+    world.run_until_idle();
+    assert_ne!(world.pixel(x as i32 - 8, y as i32), RED);
+    world.click(x, y);
+    assert_eq!((closes(&mut world, red), closes(&mut world, green)), (1, 0));
+    world.chord(&[], KEY_DELETE);
+    assert_eq!((closes(&mut world, red), closes(&mut world, green)), (1, 0));
+    assert!(world.state.shell.overlays().overview().is_on());
+}
+
+#[test]
+fn window_in_a_strip_is_dragged_to_the_workspace_of_another_output() {
+    let mut world = TestWorld::simulated(&[60_000, 60_000]);
+    tiling::set_mode(&mut world.state, TilingMode::Strip);
+    world.open_filled_at_configured_size("red", RED);
+    world.open_filled_at_configured_size("green", GREEN);
+    world.run_until_idle();
+    toggle(&mut world);
+    world.run_until_idle();
+    let outputs: Vec<_> = world.state.outputs.iter().cloned().collect();
+    let there = world.window("red").id;
+    let from = outputs.iter().position(|output| world.state.shell.overview(output).window(there).is_some()).unwrap();
+    let to = &outputs[1 - from];
+    let centre = |rect: Rectangle<f64, Logical>| (rect.loc.x + rect.size.w / 2.0, rect.loc.y + rect.size.h / 2.0);
+    let start = centre(world.state.shell.overview(&outputs[from]).window(there).unwrap());
+    let end = centre(world.state.shell.overview(to).cards[0].rect);
+    world.point(start.0, start.1);
+    world.button(BUTTON_LEFT, true);
+    world.point(end.0, end.1);
+    world.button(BUTTON_LEFT, false);
+    world.run_until_idle();
+    let place = world.state.shell.workspaces().place(there).unwrap();
+    assert_eq!(world.state.shell.workspaces().name(place.screen), Some(to.name().as_str()));
+    assert!(world.state.shell.is_tile(there), "it is a column there");
+    // The arrows lead to the other output.
+    world.chord(&[], if from == 0 { KEY_LEFT } else { KEY_RIGHT });
+    let selected = world.state.shell.overlays().selected().unwrap();
+    assert_eq!(selected, world.window("green").id);
 }

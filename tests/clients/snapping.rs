@@ -4,9 +4,10 @@ use wayland_protocols::xdg::shell::client::xdg_toplevel::State;
 
 use crate::fixture::content::RED;
 use crate::fixture::{
-    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT_SUPER, KEY_RIGHT, OUTPUT, TestToplevel, TestWorld,
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT, KEY_LEFT_SUPER, KEY_RIGHT, OUTPUT, TestToplevel, TestWorld,
 };
 
+const KEY_UP: u32 = 103;
 const KEY_DOWN: u32 = 108;
 const SIZE: (i32, i32) = (400, 300);
 
@@ -116,10 +117,59 @@ fn shortcut_snaps_a_window_to_a_half_and_restores_it() {
     world.chord(&[KEY_LEFT_SUPER], KEY_RIGHT);
     assert_eq!(answer(&mut world, client, &window).0, (OUTPUT.0 / 2, OUTPUT.1));
     assert_eq!(rect(&world).0, OUTPUT.0 / 2);
-    world.chord(&[KEY_LEFT_SUPER], KEY_DOWN);
+    world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
     let (size, told) = answer(&mut world, client, &window);
     assert_eq!((size, edges(&told)), (SIZE, [false; 4]));
     assert_eq!(rect(&world), before);
+}
+
+#[test]
+fn second_direction_makes_a_quarter_of_a_half_and_opposite_directions_lead_back() {
+    let (mut world, client, window) = with_window();
+    let before = rect(&world);
+    let (width, height) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
+    let steps = [
+        (KEY_LEFT, (0, 0, width, OUTPUT.1), [true, false, true, true]),
+        (KEY_DOWN, (0, height, width, height), [true, false, false, true]),
+        (KEY_UP, (0, 0, width, OUTPUT.1), [true, false, true, true]),
+        (KEY_UP, (0, 0, width, height), [true, false, true, false]),
+        (KEY_RIGHT, (0, 0, OUTPUT.0, height), [true, true, true, false]),
+        (KEY_RIGHT, (width, 0, width, height), [false, true, true, false]),
+        (KEY_LEFT, (0, 0, OUTPUT.0, height), [true, true, true, false]),
+        (KEY_DOWN, before, [false; 4]),
+    ];
+    for (step, (key, wanted, tiled)) in steps.into_iter().enumerate() {
+        world.chord(&[KEY_LEFT_SUPER], key);
+        let (size, told) = answer(&mut world, client, &window);
+        assert_eq!((size, edges(&told)), ((wanted.2, wanted.3), tiled), "step {step}");
+        assert_eq!(rect(&world), wanted, "step {step}");
+    }
+    // From a floating window up and down are for maximised windows, as before.
+    world.chord(&[KEY_LEFT_SUPER], KEY_UP);
+    assert_eq!(answer(&mut world, client, &window).0, OUTPUT);
+    world.chord(&[KEY_LEFT_SUPER], KEY_DOWN);
+    answer(&mut world, client, &window);
+    assert_eq!(rect(&world), before);
+}
+
+#[test]
+fn repeated_direction_changes_nothing_and_dragging_a_quarter_restores_the_size() {
+    let (mut world, client, window) = with_window();
+    for key in [KEY_RIGHT, KEY_UP] {
+        world.chord(&[KEY_LEFT_SUPER], key);
+        answer(&mut world, client, &window);
+    }
+    let quarter = rect(&world);
+    for key in [KEY_RIGHT, KEY_UP] {
+        world.chord(&[KEY_LEFT_SUPER], key);
+        world.settle();
+        assert_eq!(rect(&world), quarter);
+    }
+    start_drag(&mut world);
+    world.point(700.0, 400.0);
+    world.latch();
+    assert_eq!(answer(&mut world, client, &window).0, SIZE);
+    let_go(&mut world);
 }
 
 #[test]

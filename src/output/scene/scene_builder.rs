@@ -195,6 +195,9 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
     if notices {
         overlays::show_notices(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
     }
+    if overview {
+        overlays::show_close_button(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
+    }
     let indicates = overlays::show_workspace_indicator(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
     if picks {
         overlays::show_region(&state.shell, kept, &mut choosing.scene, (id, &handle));

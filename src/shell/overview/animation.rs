@@ -12,6 +12,7 @@
 use smithay::utils::{Logical, Rectangle};
 
 use super::layout::OverviewLayout;
+use crate::shell::WindowId;
 use crate::shell::animation::FrameTimes;
 use crate::shell::render_order::between;
 use crate::shell::workspaces::ScreenId;
@@ -77,6 +78,18 @@ impl OverviewAnimations {
         }
     }
 
+    /// A window that was dragged lies at `rect` now, from where it goes to its place.
+    pub fn start_from(&mut self, id: WindowId, rect: Rectangle<f64, Logical>) {
+        for animation in &mut self.0 {
+            for layout in [&mut animation.known, &mut animation.from] {
+                match layout.windows.iter_mut().find(|(known, _)| *known == id) {
+                    Some((_, place)) => *place = rect,
+                    None => layout.windows.push((id, rect)),
+                }
+            }
+        }
+    }
+
     /// The layout in the frame presented at `present`, on the way to `goal`.
     pub fn at(&self, screen: ScreenId, goal: OverviewLayout, present: Instant) -> OverviewLayout {
         match self.0.iter().find(|animation| animation.screen == screen && animation.motion.is_some()) {
@@ -99,8 +112,8 @@ impl OverviewAnimation {
         for (id, rect) in &mut shown.windows {
             *rect = self.from.window(*id).map_or(*rect, |from| between(from, *rect, share));
         }
-        for card in &mut shown.cards {
-            let from = self.from.cards.iter().find(|from| from.number == card.number);
+        for card in shown.cards.iter_mut().chain(&mut shown.empty) {
+            let from = self.from.all_cards().find(|from| from.number == card.number);
             card.rect = from.map_or(card.rect, |from| between(from.rect, card.rect, share));
         }
         shown
@@ -110,7 +123,6 @@ impl OverviewAnimation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::WindowId;
     use crate::shell::workspaces::{WorkspaceNumber, Workspaces};
     use upbeat_timing::motion::easing::CubicBezier;
     use upbeat_timing::time::Span;

@@ -1,7 +1,8 @@
 //! Layout of the overview: pure geometry.
 //!
 //! Every workspace with windows, and every visible workspace, has a card. The cards form a grid, and the windows within
-//! each card form another grid.
+//! each card form another grid. All other workspaces have small cards in a row at the bottom, onto which a window can be
+//! dropped.
 //!
 //! ```text
 //!   ┌ 1 ───────────┐  ┌ 2 ───────────┐
@@ -9,6 +10,7 @@
 //!   │ └───┘ └────┘ │  │   │      │   │
 //!   │    ┌──┐      │  │   └──────┘   │
 //!   └──────────────┘  └──────────────┘
+//!     ┌ 3 ┐ ┌ 4 ┐ ┌ 5 ┐ …
 //! ```
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
@@ -27,6 +29,17 @@ const FOOT: f64 = 6.0;
 /// Height of the title below each window.
 pub const CAPTION: f64 = 24.0;
 
+/// Height and largest width of the card of an empty workspace, and the gap between such cards.
+const EMPTY_CARD: (f64, f64) = (120.0, 64.0);
+const EMPTY_GAP: f64 = 14.0;
+/// Largest share of the area's height that the row of empty workspaces takes.
+const EMPTY_SHARE: f64 = 0.125;
+/// Side of the button that closes a window, and its distance from the window's corner.
+const CLOSE_BUTTON: f64 = 28.0;
+const CLOSE_MARGIN: f64 = 6.0;
+/// Largest share of the window's width and height that the button takes.
+const CLOSE_SHARE: f64 = 0.25;
+
 /// Margin of the window switcher, as a share of the area.
 const MARGIN: f64 = 0.1;
 
@@ -44,6 +57,8 @@ pub struct WorkspaceCard {
 pub struct OverviewLayout {
     /// Workspaces, in ascending order.
     pub cards: Vec<WorkspaceCard>,
+    /// Hidden workspaces without windows, in ascending order.
+    pub empty: Vec<WorkspaceCard>,
     /// Windows, in the order in which they were given.
     pub windows: Vec<(WindowId, Rectangle<f64, Logical>)>,
 }
@@ -63,23 +78,59 @@ impl OverviewLayout {
         let windows = windows.collect();
         let cards =
             spaces.iter().zip(cards).map(|((number, _), rect)| WorkspaceCard { number: *number, rect }).collect();
-        OverviewLayout { cards, windows }
+        OverviewLayout { cards, empty: Vec::new(), windows }
+    }
+
+    /// The same, with a row of empty workspaces at the bottom of `area`.
+    pub fn with_empty(area: Rectangle<f64, Logical>, spaces: &[WorkspaceWindows], empty: &[WorkspaceNumber]) -> Self {
+        if empty.is_empty() {
+            return Self::new(area, spaces);
+        }
+        let height = EMPTY_CARD.1.min(area.size.h * EMPTY_SHARE);
+        let below = CARD_GAP.min(area.size.h * EMPTY_SHARE / 2.0);
+        let rest = Rectangle::new(area.loc, Size::from((area.size.w, area.size.h - height - below)));
+        let pitch = (EMPTY_CARD.0 + EMPTY_GAP).min(area.size.w / empty.len() as f64);
+        let width = pitch - EMPTY_GAP.min(pitch / 4.0);
+        let left = area.loc.x + (area.size.w - pitch * empty.len() as f64) / 2.0 + (pitch - width) / 2.0;
+        let card = |(place, number): (usize, &WorkspaceNumber)| {
+            let corner = Point::from((left + place as f64 * pitch, rest.loc.y + rest.size.h));
+            WorkspaceCard { number: *number, rect: Rectangle::new(corner, Size::from((width, height))) }
+        };
+        let empty = empty.iter().enumerate().map(card).collect();
+        OverviewLayout { empty, ..Self::new(rest, spaces) }
     }
 
     /// Lays out the window switcher: windows of these sizes, in their order, in the middle of `area`, without cards.
     pub fn of_windows(area: Rectangle<f64, Logical>, windows: &[(WindowId, Size<f64, Logical>)]) -> Self {
         let sizes: Vec<_> = windows.iter().map(|(_, size)| *size).collect();
         let places = grid(inset(area, area.size.w * MARGIN, area.size.h * MARGIN), &sizes, WINDOW_GAP, CAPTION);
-        OverviewLayout { cards: Vec::new(), windows: windows.iter().map(|(id, _)| *id).zip(places).collect() }
+        OverviewLayout { windows: windows.iter().map(|(id, _)| *id).zip(places).collect(), ..OverviewLayout::default() }
     }
 
     /// The window or card at `point`.
     pub fn at(&self, point: Point<f64, Logical>) -> Option<OverviewTarget> {
         let window =
             self.windows.iter().rfind(|(_, rect)| rect.contains(point)).map(|(id, _)| OverviewTarget::Window(*id));
-        let card =
-            || self.cards.iter().find(|card| card.rect.contains(point)).map(|card| OverviewTarget::Card(card.number));
-        window.or_else(card)
+        window.or_else(|| self.card_at(point).map(OverviewTarget::Card))
+    }
+
+    /// The workspace whose card is at `point`, also below a window.
+    pub fn card_at(&self, point: Point<f64, Logical>) -> Option<WorkspaceNumber> {
+        self.all_cards().find(|card| card.rect.contains(point)).map(|card| card.number)
+    }
+
+    /// The cards of all workspaces.
+    pub fn all_cards(&self) -> impl Iterator<Item = &WorkspaceCard> {
+        self.cards.iter().chain(&self.empty)
+    }
+
+    /// Rectangle of the button that closes a window, in its upper right corner.
+    pub fn close_button(&self, id: WindowId) -> Option<Rectangle<f64, Logical>> {
+        let rect = self.window(id)?;
+        let side = CLOSE_BUTTON.min(rect.size.w * CLOSE_SHARE).min(rect.size.h * CLOSE_SHARE);
+        let margin = CLOSE_MARGIN.min(side / 2.0);
+        let corner = Point::from((rect.loc.x + rect.size.w - side - margin, rect.loc.y + margin));
+        Some(Rectangle::new(corner, Size::from((side, side))))
     }
 
     pub fn window(&self, id: WindowId) -> Option<Rectangle<f64, Logical>> {
@@ -107,6 +158,18 @@ pub enum OverviewTarget {
     Window(WindowId),
     /// A workspace's card, beside its windows.
     Card(WorkspaceNumber),
+    /// The button that closes a window.
+    CloseButton(WindowId),
+}
+
+impl OverviewTarget {
+    /// The window that is pointed at.
+    pub const fn window(self) -> Option<WindowId> {
+        match self {
+            OverviewTarget::Window(id) | OverviewTarget::CloseButton(id) => Some(id),
+            OverviewTarget::Card(_) => None,
+        }
+    }
 }
 
 /// `rect` shrunk by these margins on each side, at most by a quarter of its size.
@@ -238,6 +301,25 @@ mod tests {
                 prop_assert!(layout.windows[..index].iter().all(|(_, other)| apart(*other, *rect)));
                 let (across, down) = (rect.size.w / size.w, rect.size.h / size.h);
                 prop_assert!((across - down).abs() < 1e-9 && across <= 1.0 && across > 0.0, "{} {}", across, down);
+            }
+        }
+
+        #[test]
+        fn row_of_empty_workspaces_is_inside_and_apart_from_all_cards(
+            sizes in sizes(), w in 64..8_000, h in 64..5_000, count in 0..9_usize,
+        ) {
+            let area = Rectangle::from_size(Size::from((w, h))).to_f64();
+            let empty: Vec<_> = WorkspaceNumber::all().rev().take(count).collect();
+            let layout = OverviewLayout::with_empty(area, &spaces(&sizes), &empty);
+            prop_assert_eq!(layout.empty.len(), count);
+            for (index, card) in layout.empty.iter().enumerate() {
+                prop_assert!(inside(area, card.rect), "{:?}", card);
+                let others = layout.empty[..index].iter().chain(&layout.cards);
+                prop_assert!(others.into_iter().all(|other| apart(other.rect, card.rect)), "{:?}", card);
+            }
+            for (id, rect) in &layout.windows {
+                let button = layout.close_button(*id).unwrap();
+                prop_assert!(inside(*rect, button), "{:?} in {:?}", button, rect);
             }
         }
 

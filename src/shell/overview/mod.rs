@@ -6,10 +6,11 @@
 
 pub mod animation;
 pub mod layout;
+mod press;
 
 use smithay::input::keyboard::{Keysym, keysyms};
 use smithay::output::Output;
-use smithay::utils::{Logical, Point, Rectangle, Size};
+use smithay::utils::{Logical, Rectangle, Size};
 
 use super::animation::AnimatedToggle;
 use super::end_session_question::EndSessionQuestion;
@@ -17,11 +18,13 @@ use super::notices::Notices;
 use super::region_selection::RegionPick;
 use super::workspace_indicator::WorkspaceIndicators;
 use super::workspaces::{ScreenId, WorkspaceId};
-use super::{Shell, WindowId, activate, popup, workspace_actions};
+use super::{Shell, WindowId, activate, close, popup, workspace_actions};
 use crate::shell::{ShellOutputs, ShellSeat, geometry};
 use crate::state::State;
 use animation::OverviewAnimations;
 use layout::{OverviewLayout, OverviewTarget};
+pub(super) use press::put_down;
+pub use press::{LiftedWindow, OverviewPress, OverviewPressKind, fingers_cancelled};
 use upbeat_timing::time::Instant;
 
 /// Overlays above the windows.
@@ -32,6 +35,10 @@ pub struct Overlays {
     pub(super) overview_animations: OverviewAnimations,
     /// The window that Enter activates.
     pub(super) selected: Option<WindowId>,
+    /// The window under the pointer.
+    pub(super) hovered: Option<WindowId>,
+    /// The button or finger that is down.
+    pub(super) press: Option<OverviewPress>,
     /// In the window switcher: its windows, in this order ([`open_switcher`]).
     switcher_order: Option<Vec<WindowId>>,
     /// The list of shortcuts.
@@ -142,7 +149,8 @@ impl Overlays {
 }
 
 impl Shell {
-    /// Overview of an output: workspaces that have windows, and the active workspace.
+    /// Overview of an output: a card for each workspace with windows and for the active workspace, and a row of cards
+    /// of empty workspaces.
     pub fn overview(&self, output: &Output) -> OverviewLayout {
         let Some(screen) = self.workspaces.screen(&output.name()) else { return OverviewLayout::default() };
         self.places(screen, geometry(output).to_f64())
@@ -173,7 +181,9 @@ impl Shell {
         let spaces =
             super::workspaces::WorkspaceNumber::all().map(|number| (number, on(WorkspaceId { screen, number })));
         let spaces: Vec<_> = spaces.filter(|(number, windows)| *number == active || !windows.is_empty()).collect();
-        OverviewLayout::new(area, &spaces)
+        let is_empty = |number: &super::workspaces::WorkspaceNumber| spaces.iter().all(|(known, _)| known != number);
+        let empty: Vec<_> = super::workspaces::WorkspaceNumber::all().filter(is_empty).collect();
+        OverviewLayout::with_empty(area, &spaces, &empty)
     }
 
     /// Windows of the switcher on `screen`, with their sizes. Windows that opened meanwhile come last.
@@ -237,7 +247,7 @@ pub fn close_switcher(state: &mut State) {
 }
 
 /// Closes the overview or the switcher without a choice. The switcher restores the stacking order.
-fn cancel(state: &mut State) {
+pub(super) fn cancel(state: &mut State) {
     let order = state.shell.overlays.switcher_order.clone().unwrap_or_default();
     let used: Vec<WindowId> =
         order.iter().rev().copied().filter(|id| state.shell.is_on_visible_workspace(*id)).collect();
@@ -249,6 +259,7 @@ fn cancel(state: &mut State) {
 
 fn set(state: &mut State, shows: bool) {
     if state.shell.overlays.overview.set(shows) {
+        (state.shell.overlays.press, state.shell.overlays.hovered) = (None, None);
         if shows {
             let shell = &state.shell;
             let areas = state
@@ -301,7 +312,11 @@ pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
         return false;
     }
     match key.raw() {
+        keysyms::KEY_Escape if press::cancel_drag(state) => {}
         keysyms::KEY_Escape => cancel(state),
+        keysyms::KEY_Delete | keysyms::KEY_KP_Delete => {
+            state.shell.overlays.selected.into_iter().for_each(|id| close(state, id));
+        }
         keysyms::KEY_Return | keysyms::KEY_KP_Enter | keysyms::KEY_space => {
             activate_target(state, state.shell.overlays.selected.map(OverviewTarget::Window), None);
         }
@@ -319,56 +334,26 @@ fn select_towards(state: &mut State, direction: (i8, i8)) {
     let layouts = state.outputs().map(|output| state.shell.overview(output));
     let layouts: Vec<OverviewLayout> = layouts.collect();
     let on = layouts.iter().find_map(|layout| selected.and_then(|id| layout.towards(id, direction)));
+    // Without a window in that direction on the output, the selection goes to the next output.
+    let on = if on == selected {
+        let windows = layouts.iter().flat_map(|layout| layout.windows.iter().copied()).collect();
+        let all = OverviewLayout { windows, ..OverviewLayout::default() };
+        selected.and_then(|id| all.towards(id, direction))
+    } else {
+        on
+    };
     let first = || layouts.iter().find_map(|layout| layout.windows.first()).map(|(id, _)| *id);
     select(state, on.or_else(first));
 }
 
-fn select(state: &mut State, window: Option<WindowId>) {
+pub(super) fn select(state: &mut State, window: Option<WindowId>) {
     if std::mem::replace(&mut state.shell.overlays.selected, window) != window {
         state.schedule_repaint_all();
     }
 }
 
-/// Handles pointer motion to `point` (global logical coordinates).
-pub fn pointed(state: &mut State, point: Point<f64, Logical>) {
-    if !state.shell.overlays.overview.is_on() {
-        return;
-    }
-    if let Some((_, Some(OverviewTarget::Window(id)))) = target(state, point) {
-        select(state, Some(id));
-    }
-}
-
-/// Handles the press of a button or finger at `point`. Returns whether an overlay used it.
-pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
-    if state.shell.overlays.help.is_on() {
-        toggle_help(state);
-        return true;
-    }
-    if !state.shell.overlays.overview.is_on() {
-        return false;
-    }
-    let target = target(state, point);
-    // Layer surfaces above windows also lie above the overview.
-    if target.as_ref().is_some_and(|(output, _)| state.shell.hit_above(point, output).is_some()) {
-        return false;
-    }
-    match target {
-        Some((output, at)) => activate_target(state, at, Some(&output)),
-        None => cancel(state),
-    }
-    true
-}
-
-/// The output at `point`, and the window or card there.
-fn target(state: &State, point: Point<f64, Logical>) -> Option<(Output, Option<OverviewTarget>)> {
-    let (output, _) = state.usable_area(Some(point))?;
-    let target = state.shell.overview(&output).at(point);
-    Some((output, target))
-}
-
 /// Closes the overview and shows the chosen window or workspace.
-fn activate_target(state: &mut State, target: Option<OverviewTarget>, output: Option<&Output>) {
+pub(super) fn activate_target(state: &mut State, target: Option<OverviewTarget>, output: Option<&Output>) {
     let screen = output.and_then(|output| state.shell.workspaces.screen(&output.name()));
     match target {
         Some(OverviewTarget::Window(id)) if state.shell.window(id).is_some_and(super::Window::is_mapped) => {

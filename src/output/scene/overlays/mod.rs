@@ -28,7 +28,7 @@ pub(in crate::output) use hint::show as show_hint;
 pub(in crate::output) use hud::{renew as renew_hud, show as show_hud};
 pub(in crate::output) use lock::show as show_lock;
 pub(in crate::output) use notices::show as show_notices;
-pub(in crate::output) use overview::show as show_overview;
+pub(in crate::output) use overview::{show as show_overview, show_close_button};
 use paint::{OverlayColour, PaintPage, Typeface};
 pub(in crate::output) use question::show as show_question;
 pub(in crate::output) use region::show as show_region;
@@ -54,6 +54,8 @@ enum OverlayPart {
     CardName(WorkspaceNumber),
     Selection,
     OverviewDim,
+    CloseButton,
+    CloseCross,
     Title(WindowId),
     Notice(usize),
     NoticeHeading(usize),

@@ -14,6 +14,11 @@ use upbeat_timing::time::Instant;
 const CARD: OverlayColour = [1.0, 1.0, 1.0, 0.07];
 /// Card of the workspace that is shown when the overview is left.
 const ACTIVE_CARD: OverlayColour = [0.55, 0.70, 1.0, 0.16];
+/// Card below a dragged window, which goes there if it is released.
+const DROP_CARD: OverlayColour = [0.55, 0.70, 1.0, 0.38];
+/// Button that closes a window, and its cross.
+const CLOSE: OverlayColour = [0.11, 0.13, 0.18, 0.85];
+const CROSS: OverlayColour = [1.0, 1.0, 1.0, 1.0];
 /// Dims the background behind windows that are shown without cards.
 const DIM: OverlayColour = [0.05, 0.06, 0.09, 0.7];
 /// Frame around the selected window.
@@ -48,7 +53,9 @@ pub fn show(
     let mut sheet = OverlaySheet { scene, kept, output: id, area: geometry(output), scale, opacity: arrived };
     let active = shell.workspaces().screen(&output.name()).map(|screen| shell.workspaces().active(screen));
     let (plain, bold) = (Typeface::new(TEXT * scale, false), Typeface::new(TEXT * scale, true));
-    for (window, rect) in &layout.windows {
+    // A dragged window is shown without title and mark.
+    let lifted = shell.overlays().lifted().map(|(window, _)| window);
+    for (window, rect) in layout.windows.iter().filter(|(window, _)| lifted != Some(*window)) {
         let shown = shell.window(*window);
         let title = shown.and_then(|window| window.title()).unwrap_or_default();
         let below = sheet.rect(Rectangle::new(
@@ -63,7 +70,8 @@ pub fn show(
         let place = |size| centred(below, size) + Point::from((0, (SELECTION_WIDTH / 2.0 * scale) as i32));
         sheet.text(OverlayPart::Title(*window), &title, face, TITLE, place);
     }
-    if let Some(rect) = shell.overlays().selected().and_then(|window| layout.window(window)) {
+    let selected = shell.overlays().selected().filter(|_| lifted.is_none());
+    if let Some(rect) = selected.and_then(|window| layout.window(window)) {
         let around = Point::from((SELECTION_WIDTH, SELECTION_WIDTH));
         let size = Size::from((rect.size.w + 2.0 * SELECTION_WIDTH, rect.size.h + 2.0 * SELECTION_WIDTH));
         let (hole, rect) = (sheet.rect(rect), sheet.rect(Rectangle::new(rect.loc - around, size)));
@@ -74,15 +82,43 @@ pub fn show(
         let all = sheet.rect(geometry(output).to_f64());
         sheet.panel(OverlayPart::OverviewDim, all, 0.0, DIM);
     }
-    for card in &layout.cards {
+    let goal = shell.overlays().lifted_at().and_then(|point| layout.card_at(point));
+    for (index, card) in layout.all_cards().enumerate() {
         let rect = sheet.rect(card.rect);
         let top = Rectangle::new(rect.loc, Size::from((rect.size.w, (HEADER * scale).round() as i32)));
-        let place =
-            |size: Size<i32, Physical>| Point::from((top.loc.x + (INDENT * scale) as i32, centred(top, size).y));
+        let is_empty = index >= layout.cards.len();
+        let place = |size: Size<i32, Physical>| match is_empty {
+            true => centred(rect, size),
+            false => Point::from((top.loc.x + (INDENT * scale) as i32, centred(top, size).y)),
+        };
         sheet.text(OverlayPart::CardName(card.number), &card.number.to_string(), bold, NUMBER, place);
-        let colour = if active == Some(card.number) { ACTIVE_CARD } else { CARD };
+        let colour = match () {
+            () if goal == Some(card.number) => DROP_CARD,
+            () if active == Some(card.number) => ACTIVE_CARD,
+            () => CARD,
+        };
         sheet.panel(OverlayPart::Card(card.number), rect, RADIUS, colour);
     }
+}
+
+/// Draws the button that closes the window under the pointer, once the window has reached its place. Call this before
+/// the windows are added, so that it is on top.
+pub fn show_close_button(
+    shell: &Shell,
+    kept: &mut OverlayCache,
+    scene: &mut Scene,
+    (id, output): (OutputId, &smithay::output::Output),
+    present: Instant,
+) {
+    let Some(window) = shell.overlays().hovered() else { return };
+    let Some(rect) = shell.overview_at(output, present).close_button(window) else { return };
+    let scale = output.current_scale().fractional_scale();
+    let opacity = (shell.overlays().overview().at(present) - ARRIVING) / (1.0 - ARRIVING);
+    let mut sheet = OverlaySheet { scene, kept, output: id, area: geometry(output), scale, opacity };
+    let rect = sheet.rect(rect);
+    let face = Typeface::new(TEXT * scale, true);
+    sheet.text(OverlayPart::CloseCross, "\u{d7}", face, CROSS, |size| centred(rect, size));
+    sheet.panel(OverlayPart::CloseButton, rect, rect.size.w.into(), CLOSE);
 }
 
 /// The top left corner that centres a picture of `size` in `rect`.
