@@ -76,6 +76,8 @@ fn drag(state: &mut State, point: Point<f64, Logical>) {
         let from = state.outputs().find_map(|output| state.shell.overview(output).window(id));
         let press = state.shell.overlays.press.as_mut();
         press.zip(from).into_iter().for_each(|(press, from)| press.lifted = Some(LiftedWindow { id, from }));
+        // After the drop it lies elsewhere, not under the pointer.
+        state.shell.overlays.hovered = None;
         select(state, Some(id));
     }
     if state.shell.overlays.lifted().is_some() {

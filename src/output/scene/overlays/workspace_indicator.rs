@@ -12,7 +12,7 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
 /// Background of the row: nearly opaque, so that the numbers can be read on any window.
-const ROW: OverlayColour = [0.11, 0.13, 0.18, 0.92];
+const ROW: OverlayColour = [0.17, 0.20, 0.27, 0.92];
 /// Cell of the visible workspace.
 const ACTIVE: OverlayColour = [0.27, 0.41, 0.70, 1.0];
 /// Number of a workspace without windows.
