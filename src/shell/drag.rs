@@ -56,6 +56,13 @@ pub enum DragKind {
 /// strip.
 const LIFT: f64 = 12.0;
 
+impl WindowDrag {
+    /// Whether the window goes along when the user switches to another workspace. A tile in its column stays there.
+    pub const fn takes_window_along(&self) -> bool {
+        matches!(self.kind, DragKind::Move { .. } | DragKind::Resize { .. })
+    }
+}
+
 impl Shell {
     /// Whether edges of a tile are dragged: they are moved at a latch, because each move arranges all windows.
     pub fn resizes_tile(&self) -> bool {
@@ -160,7 +167,19 @@ fn begin_floating_move(state: &mut State, id: WindowId, start: Point<f64, Logica
 pub fn latch(state: &mut State, pointer: Point<f64, Logical>) -> bool {
     lift(state, pointer);
     update_snap_preview(state, pointer);
-    tiling::pointer::resize(state, pointer) || state.shell.latch_grabs(pointer)
+    resize_tile(state, pointer) || state.shell.latch_grabs(pointer)
+}
+
+fn resize_tile(state: &mut State, pointer: Point<f64, Logical>) -> bool {
+    let Some(WindowDrag { window, kind: DragKind::ResizeTile(resize), start }) = &mut state.shell.drag else {
+        return false;
+    };
+    let changed = resize.moved((pointer - *start).to_i32_round());
+    let (id, resize) = (*window, *resize);
+    if changed {
+        tiling::pointer::apply(state, id, resize);
+    }
+    changed
 }
 
 /// Takes a tile out of its column if `pointer` has moved far enough.

@@ -5,7 +5,6 @@ use smithay::output::Output;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
 use smithay::utils::{Logical, Point, Rectangle};
 
-use super::drag::DragKind;
 use super::window_rules::{self, WindowRules as _};
 use super::workspaces::{ScreenId, WorkspaceId};
 use super::{Shell, ShellRevision, Window, WindowId, activate, popup};
@@ -140,10 +139,7 @@ pub fn switch(state: &mut State, to: WorkspaceId) {
     if !state.shell.workspaces.switch(to.screen, to.number) {
         return;
     }
-    // A tile that is still in its column stays there.
-    let held =
-        state.shell.drag.as_ref().filter(|drag| matches!(drag.kind, DragKind::Move { .. } | DragKind::Resize { .. }));
-    let held = held.map(|drag| drag.window);
+    let held = state.shell.drag.as_ref().filter(|drag| drag.takes_window_along()).map(|drag| drag.window);
     if let Some(held) = held {
         for member in state.shell.family(held) {
             state.shell.workspaces.assign(member, to);

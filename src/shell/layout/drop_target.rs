@@ -9,7 +9,7 @@
 //! ```
 
 use super::column::{LayoutTile, TiledColumn};
-use super::op::{LayoutArea, LayoutRect, RestorePosition};
+use super::op::{DropTarget, LayoutArea, LayoutRect, RestorePosition};
 use super::strip::ColumnStrip;
 use super::workspace::LayoutWorkspace;
 use crate::shell::WindowId;
@@ -17,23 +17,6 @@ use smithay::utils::{Physical, Point};
 
 /// Width of the marked place of a new column, and height of that of a new row, in logical pixels.
 const MARK: i32 = 120;
-
-/// The place in a strip for a released window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropTarget {
-    /// A new column.
-    Column {
-        /// A window of the column to the left; `None` for the first column.
-        after: Option<WindowId>,
-    },
-    /// A row in the column of another window.
-    Row {
-        /// A window of this column.
-        beside: WindowId,
-        /// Number of rows above.
-        index: usize,
-    },
-}
 
 /// The target for a window that is released at `point` (physical pixels from the output's upper left corner), and the
 /// rectangle to mark meanwhile.

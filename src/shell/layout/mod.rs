@@ -27,8 +27,7 @@ mod tests;
 mod workspace;
 
 pub use arrange::ArrangedWindow;
-pub use drop_target::DropTarget;
-pub use op::{LayoutArea, LayoutOp, RestorePosition};
+pub use op::{DropTarget, LayoutArea, LayoutOp, RestorePosition};
 pub use strip::StripScroll;
 pub use workspace::ActiveColumn;
 

@@ -2,7 +2,6 @@
 
 use smithay::utils::{Physical, Rectangle};
 
-use super::drop_target::DropTarget;
 use crate::shell::WindowId;
 use crate::shell::workspaces::{ScreenId, WorkspaceId};
 
@@ -160,6 +159,23 @@ pub enum RestorePosition {
     },
     /// Floating above the columns.
     Floating(LayoutRect),
+}
+
+/// The place in a strip for a released window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropTarget {
+    /// A new column.
+    Column {
+        /// A window of the column to the left; `None` for the first column.
+        after: Option<WindowId>,
+    },
+    /// A row in the column of another window.
+    Row {
+        /// A window of this column.
+        beside: WindowId,
+        /// Number of rows above.
+        index: usize,
+    },
 }
 
 /// Placement of a new window.

@@ -10,7 +10,6 @@
 
 use smithay::utils::{Logical, Point, Rectangle};
 
-use super::super::drag::{DragKind, WindowDrag};
 use super::super::layout::op::{ColumnWidth, HorizontalSide, LayoutRect};
 use super::super::layout::{DropTarget, LayoutOp};
 use super::super::resize::Edges;
@@ -126,17 +125,19 @@ pub(in crate::shell) fn begin_resize(shell: &Shell, id: WindowId, edges: Edges) 
     (column.is_some() || row.is_some()).then_some(TileResize { column, row, set })
 }
 
-/// Moves the dragged edges of a tile to `pointer` (global logical coordinates). Returns whether that changed anything.
-pub(in crate::shell) fn resize(state: &mut State, pointer: Point<f64, Logical>) -> bool {
-    let shell = &mut state.shell;
-    let Some(WindowDrag { window, kind: DragKind::ResizeTile(resize), start }) = &mut shell.drag else { return false };
-    let (id, TileResize { column, row, .. }) = (*window, *resize);
-    let way = (pointer - *start).to_i32_round::<i32>();
-    let width = column.map_or(0, |(side, width)| width + if side == HorizontalSide::Left { -way.x } else { way.x });
-    let height = row.map_or(0, |row| row.height + way.y);
-    if std::mem::replace(&mut resize.set, (width, height)) == (width, height) {
-        return false;
+impl TileResize {
+    /// Moves the edges to `way` from where they were at the start. Returns whether that changed anything.
+    pub(in crate::shell) fn moved(&mut self, way: Point<i32, Logical>) -> bool {
+        let width = |(side, width)| if side == HorizontalSide::Left { width - way.x } else { width + way.x };
+        let set = (self.column.map_or(0, width), self.row.map_or(0, |row| row.height + way.y));
+        std::mem::replace(&mut self.set, set) != set
     }
+}
+
+/// Gives the column and the rows of the tile `id` the sizes of `resize`.
+pub(in crate::shell) fn apply(state: &mut State, id: WindowId, resize: TileResize) {
+    let shell = &mut state.shell;
+    let TileResize { column, row, set: (width, height) } = resize;
     let layout = &mut shell.strips.layout;
     if let Some((side, _)) = column {
         let kept = if side == HorizontalSide::Left { HorizontalSide::Right } else { HorizontalSide::Left };
@@ -151,5 +152,4 @@ pub(in crate::shell) fn resize(state: &mut State, pointer: Point<f64, Logical>) 
     }
     shell.strips.invalidate();
     arrange(state);
-    true
 }
