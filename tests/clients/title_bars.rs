@@ -9,7 +9,7 @@ use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1
 
 use crate::fixture::content::{BLUE, GREEN, RED, Xrgb8888Pixel};
 use crate::fixture::{
-    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT, KEY_LEFT_SUPER, KEY_UP, OUTPUT, TestToplevel, TestWorld,
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT, KEY_LEFT_SUPER, KEY_RIGHT, KEY_UP, OUTPUT, TestToplevel, TestWorld,
 };
 
 const SIZE: (i32, i32) = (300, 200);
@@ -222,6 +222,9 @@ fn client_side_fullscreen_and_column_windows_have_no_title_bar() {
     world.client(client).commit_buffer(&window.surface, OUTPUT.0 / 2, OUTPUT.1 - TITLES);
     world.settle();
     assert_eq!(corner(&world, "red"), (0, TITLES));
+    // The opposite side takes the half back; upwards it would become a quarter.
+    world.chord(&[KEY_LEFT_SUPER], KEY_RIGHT);
+    world.settle();
     world.chord(&[KEY_LEFT_SUPER], KEY_UP);
     world.settle();
     assert_eq!(world.client(client).ack_newest_configure(), Some(OUTPUT));
