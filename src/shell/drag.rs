@@ -37,7 +37,7 @@ pub struct WindowDrag {
 
 #[derive(Clone, Debug)]
 pub enum DragKind {
-    /// A tile that stays in its column until the pointer has moved by [`LIFT`].
+    /// A tile that stays in its column until the pointer has moved far enough.
     Lift,
     Move {
         /// Top left corner of the window geometry at the start (global logical coordinates).
