@@ -116,6 +116,16 @@ fn on_an_output(state: &State, position: Point<f64, Logical>) -> Point<f64, Logi
     Point::from((below(position.x, area.loc.x, last.x), below(position.y, area.loc.y, last.y)))
 }
 
+/// Called after outputs changed: moves a pointer that lies outside of all of them to the nearest point on an output.
+pub(super) fn keep_on_output(state: &mut State) {
+    let position = state.input.pointer.current_location();
+    let nearest = on_an_output(state, position);
+    if nearest != position {
+        let now = state.clock.now();
+        set_position(state, now, nearest);
+    }
+}
+
 fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>) {
     let focus = if drag::holds_pointer(state) {
         None

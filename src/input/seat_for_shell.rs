@@ -13,6 +13,10 @@ impl ShellSeat for State {
         super::pointer_position(self)
     }
 
+    fn keep_pointer_on_output(&mut self) {
+        super::pointer::keep_on_output(self);
+    }
+
     fn drag_position(&self) -> Point<f64, Logical> {
         super::drag_position(self)
     }

@@ -9,7 +9,7 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size, Transform};
 use super::frame::FrameContent;
 use super::globals::OutputGlobals;
 use super::panel::turn_of;
-use super::{OutputState, guessed_scale};
+use super::{OutputState, guessed_scale, placing};
 use crate::backend::{Display, EdidIdentity, VideoMode};
 use crate::config::FrontBufferOption;
 use crate::output_transform::OutputTransform;
@@ -128,6 +128,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         output.update_scan(writes_in_place);
         output.schedule_repaint(RepaintReason::Output);
     }
+    close_gaps(state);
     // Windows left without an output get this one.
     crate::shell::outputs_changed(state);
     id
@@ -196,10 +197,8 @@ pub fn arrange_all(state: &mut State, changes: &[OutputChange]) {
             output.is_placed = true;
         }
     }
-    // A caller that gives a position to every output intends gaps and overlaps.
-    if changes.iter().any(|change| change.position.is_none()) {
-        close_gaps(state);
-    }
+    // Gaps and overlaps of configured positions are intended.
+    close_gaps(state);
     crate::shell::outputs_changed(state);
 }
 
@@ -311,32 +310,31 @@ pub(super) fn take_out(state: &mut State, id: OutputId) -> Option<OutputState> {
     Some(output)
 }
 
-/// Keeps each output without a configured position directly beside the outputs on its left, with its windows: it moves
-/// left when one of them goes or shrinks, and right when one grows.
+/// Keeps each output without a configured position beside the outputs on its left, so that it overlaps none and the
+/// pointer can cross ([`placing`]): it moves left when one of them goes or shrinks, and right when one grows or is placed there.
 pub(super) fn close_gaps(state: &mut State) {
     let outputs = state.outputs.states().map(|output| (output.id, output.is_placed, super::geometry(&output.output)));
     let mut outputs: Vec<_> = outputs.collect();
-    // Of two outputs at the same position the placed output stays; of two placed, the newer, which has come back.
+    // Of two placed outputs at the same position the newer counts first, because it has come back.
     outputs.sort_by_key(|(id, is_placed, area)| (area.loc.x, !is_placed, Reverse(id.0)));
+    let placed: Vec<_> = outputs.iter().filter(|(_, is_placed, _)| *is_placed).map(|(.., area)| *area).collect();
     let mut settled: Vec<Rectangle<i32, Logical>> = Vec::new();
     for (id, is_placed, mut area) in outputs {
-        let end = settled.iter().map(|other| other.loc.x + other.size.w).max().unwrap_or(0);
-        let is_apart = end < area.loc.x || settled.iter().any(|other| other.overlaps(area));
-        if is_apart && !is_placed {
-            move_with_windows(state, id, Point::from((end - area.loc.x, 0)));
-            area.loc.x = end;
+        if !is_placed {
+            let corner = placing::beside(&settled, &placed, area);
+            if corner != area.loc {
+                move_output(state, id, corner - area.loc);
+                area.loc = corner;
+            }
         }
         settled.push(area);
     }
 }
 
-/// Moves an output and its windows. The output still counts as not placed, because no user asked for this position.
-fn move_with_windows(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
-    let Some(output) = state.outputs.by_id(id).map(|output| output.output.clone()) else { return };
-    if let Some(screen) = state.shell.workspaces().screen(&output.name()) {
-        crate::shell::move_with_output(state, screen, by);
-    }
-    let position = output.current_location() + by;
+/// Moves an output; its windows follow when the shell handles the change. The output still counts as not placed, because
+/// no user asked for this position.
+fn move_output(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
+    let Some(position) = state.outputs.by_id(id).map(|output| output.output.current_location() + by) else { return };
     let position = Some((position.x, position.y));
     apply_change(state, &OutputChange { output: id, position, scale: ScaleChange::Unchanged, turn: None });
 }

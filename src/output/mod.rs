@@ -17,6 +17,7 @@ pub mod loop_turn;
 pub mod mode_switch;
 pub mod panel;
 pub mod parking;
+mod placing;
 pub mod power;
 mod repaint;
 pub mod scene;

@@ -1,19 +1,18 @@
-//! Maximised and fullscreen windows, windows whose output is unplugged or changes, and moves of windows to another
-//! workspace.
+//! Maximised and fullscreen windows, and moves of windows to another workspace.
 
 use std::collections::BTreeSet;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Rectangle, Size};
+use smithay::utils::Rectangle;
 
 use super::layout::op::Direction;
 use super::snap_targets::SnapPart;
 use super::workspace_actions::{self, centre};
 use super::workspaces::WorkspaceId;
 use super::{
-    Window, WindowArrangement, WindowId, activate, configure_bounds, focus_next, layers, minimising, placement, popup,
-    send_configure, snapping, surface_outputs, tiling,
+    Window, WindowArrangement, WindowId, activate, following, minimising, output_changes, placement, popup,
+    send_configure, snapping, tiling,
 };
 use crate::shell::{ShellOutputs, ShellSeat, geometry};
 use crate::state::State;
@@ -53,7 +52,11 @@ pub fn unmaximize(state: &mut State, surface: &WlSurface) {
     }
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     match window.wanted {
-        WindowArrangement::Maximized { .. } => window.set_pending_arrangement(WindowArrangement::Floating),
+        WindowArrangement::Maximized { .. } => {
+            window.set_pending_arrangement(WindowArrangement::Floating);
+            let id = window.id;
+            following::separate(state, id);
+        }
         WindowArrangement::Fullscreen { .. } => window.before_fullscreen = WindowArrangement::Floating,
         WindowArrangement::Floating | WindowArrangement::Tiled { .. } => {}
     }
@@ -92,7 +95,11 @@ pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     if matches!(window.wanted, WindowArrangement::Fullscreen { .. }) {
         let before = std::mem::take(&mut window.before_fullscreen);
+        let (id, floats) = (window.id, before == WindowArrangement::Floating);
         window.set_pending_arrangement(before);
+        if floats {
+            following::separate(state, id);
+        }
     }
     send_configure(state, surface);
 }
@@ -159,81 +166,6 @@ fn focused(state: &State) -> Option<&Window> {
     state.shell.focused().and_then(|id| state.shell.window(id)).filter(|window| window.mapped)
 }
 
-/// Called after an output was plugged, unplugged or changed. Maximised and fullscreen windows are refitted. Windows
-/// that lie outside all outputs, or that no longer fit on their smaller output, are moved inside.
-pub fn outputs_changed(state: &mut State) {
-    // Forget the cached outputs of surfaces, so that `wl_surface.enter` and `leave` are sent again.
-    state.shell.note_change();
-    let back = workspace_actions::sync_outputs(state);
-    layers::outputs_changed(state);
-    let sizes = state.output_areas().map(|(output, area)| (output.name(), area.size)).collect();
-    let were = std::mem::replace(&mut state.shell.output_sizes, sizes);
-    let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
-    for id in ids {
-        // A window that reached beyond its output before was put there by the user, so leave it there.
-        let lay_within = back.contains(&id) || was_inside_output(state, id, &were);
-        follow_output(state, id, lay_within);
-        surface_outputs::update_outputs(state, id);
-    }
-    focus_next(state);
-    workspace_actions::send_window_states(&mut state.shell);
-    super::lock::outputs_changed(state);
-    state.schedule_repaint_all();
-}
-
-/// Whether a window lay within its output when the outputs had these sizes.
-fn was_inside_output(state: &State, id: WindowId, sizes: &[(String, Size<i32, Logical>)]) -> bool {
-    let place = state.shell.workspaces.place(id);
-    let on = place.and_then(|place| workspace_actions::output_of(state, place.screen));
-    let (Some((output, area)), Some(window)) = (on, state.shell.window(id)) else { return false };
-    let was = sizes.iter().find(|(name, _)| *name == output.name());
-    // The window moves with its output, so only the size counts.
-    was.is_some_and(|(_, size)| Rectangle::new(area.loc, *size).contains_rect(window.floating_rect()))
-}
-
-fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
-    let Some(window) = state.shell.window(id) else { return };
-    // If the window's output is unplugged, use the output that has its workspaces now.
-    let on = state.shell.workspaces.place(id).and_then(|place| workspace_actions::area_of(state, place.screen));
-    let at = on.map_or_else(|| centre(window.rect()), centre);
-    let Some((nearest, area)) = state.usable_area(Some(at)) else { return };
-    let known = |output: &Output| state.outputs().any(|known| known == output);
-    let refitted = match &window.wanted {
-        // The strip refits its own windows.
-        _ if window.in_strip => None,
-        WindowArrangement::Floating | WindowArrangement::Tiled { .. } => None,
-        WindowArrangement::Maximized { .. } => Some(WindowArrangement::Maximized { area }),
-        WindowArrangement::Fullscreen { output, .. } => {
-            let output = if known(output) { output.clone() } else { nearest };
-            Some(WindowArrangement::Fullscreen { area: geometry(&output), output })
-        }
-    };
-    let orphaned = matches!(&window.applied, WindowArrangement::Fullscreen { output, .. } if !known(output));
-    let seen = state.output_areas().any(|(_, geometry)| geometry.overlaps(window.rect()));
-    let cut = lay_within && on.is_some_and(|output| !output.contains_rect(window.floating_rect()));
-    let below = state.shell.below_bar(id, area);
-    if refitted.is_some() {
-        configure_bounds::set_pending_bounds(state, id);
-    }
-    let Some(window) = state.shell.window_mut(id) else { return };
-    match refitted {
-        Some(arrangement) => {
-            if orphaned {
-                // The window's output is gone: show the old content at the new place until the client answers.
-                window.applied = arrangement.clone();
-            }
-            window.set_pending_arrangement(arrangement);
-            window.send_pending();
-        }
-        None if (!seen || cut) && !window.in_strip => {
-            window.displaced_from.get_or_insert(window.floating);
-            window.floating = placement::keep_inside(window.floating_rect(), below);
-            window.motion.animate_next_move();
-        }
-        None => {}
-    }
-}
-
 /// Moves a window and its dialogs to a workspace, on another output to the corresponding place. If the window is not
 /// visible there any more, the next visible window gets the focus.
 pub fn send_to(state: &mut State, id: WindowId, to: WorkspaceId) {
@@ -255,17 +187,19 @@ fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: Workspac
     let areas = workspace_actions::area_of(state, from.screen).zip(workspace_actions::area_of(state, to.screen));
     let was_seen = state.shell.is_visible(id);
     let members: BTreeSet<WindowId> = all.iter().flat_map(|it| state.shell.family(*it)).collect();
-    for member in members {
+    for member in members.iter().copied() {
         state.shell.workspaces.assign(member, to);
         let Some(window) = state.shell.window_mut(member) else { continue };
-        window.displaced_from = None;
+        window.displaced = None;
         if let (Some((old, new)), true) = (areas, from.screen != to.screen) {
             window.floating =
                 placement::map_between_areas(Rectangle::new(window.floating, window.rect().size), old, new);
             window.motion.animate_next_move();
         }
     }
-    outputs_changed(state);
+    tiling::arrange(state);
+    members.iter().for_each(|member| following::separate(state, *member));
+    output_changes::outputs_changed(state);
     tiling::arrange(state);
     if was_seen && !state.shell.is_visible(id) {
         let next = workspace_actions::next_on(state, from);

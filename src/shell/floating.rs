@@ -12,8 +12,6 @@ use crate::state::State;
 
 /// Distance per move, in logical pixels: few presses cross a screen, and the effect of a single press is visible.
 const STEP: i32 = 50;
-/// Part of a moved window that stays on the screen along each axis, in logical pixels: enough to drag it back.
-const REACHABLE: i32 = 48;
 /// Smallest width and height that a shortcut asks for, in logical pixels. The client's limits override it.
 const LEAST: i32 = 50;
 /// Sizes that [`Resize::Next`] cycles through, in thousandths of the usable area.
@@ -50,7 +48,7 @@ pub fn shift(state: &mut State, direction: Direction) -> bool {
     };
     let (corner, surface) = (window.floating, window.surface().clone());
     let below = state.shell.below_bar(id, area);
-    set_location(state, &surface, moved(Rectangle::new(corner, size), by, below));
+    set_location(state, &surface, placement::move_within_reach(Rectangle::new(corner, size), by, below));
     true
 }
 
@@ -127,39 +125,4 @@ fn asked_size(window: &Window) -> Size<i32, Logical> {
 
 fn part(length: i32, thousandths: i32) -> i32 {
     (i64::from(length) * i64::from(thousandths) / 1000) as i32
-}
-
-/// The corner of `rect` moved by `by`, so that a part of the window that can be dragged stays within `area`. Its top
-/// edge, with a possible title bar, stays below the top of the area. An axis without movement stays as it is.
-fn moved(rect: Rectangle<i32, Logical>, by: Point<i32, Logical>, area: Rectangle<i32, Logical>) -> Point<i32, Logical> {
-    let kept = |length: i32, room: i32| REACHABLE.min(length).min(room);
-    let (across, down) = (kept(rect.size.w, area.size.w), kept(rect.size.h, area.size.h));
-    let least = area.loc + Point::from((across - rect.size.w, 0));
-    let most = area.loc + Point::from((area.size.w - across, area.size.h - down));
-    let along = |start: i32, by: i32, least: i32, most: i32| match by {
-        0 => start,
-        by => start.saturating_add(by).clamp(least.min(most), most),
-    };
-    Point::from((along(rect.loc.x, by.x, least.x, most.x), along(rect.loc.y, by.y, least.y, most.y)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn moved_window_can_be_taken_hold_of(
-            x in -5000..5000, y in -5000..5000, w in 1..3000, h in 1..3000, left in 0..2, up in 0..2,
-        ) {
-            let area = Rectangle::<i32, Logical>::new((100, 30).into(), (1280, 690).into());
-            let by = Point::from((STEP - 2 * STEP * left, STEP - 2 * STEP * up));
-            let rect = Rectangle::new((x, y).into(), (w, h).into());
-            let common = Rectangle::new(moved(rect, by, area), rect.size).intersection(area).unwrap();
-            prop_assert!(common.size.w >= REACHABLE.min(w) && common.size.h >= REACHABLE.min(h));
-            prop_assert!(moved(rect, by, area).y >= area.loc.y);
-            prop_assert_eq!(moved(rect, Point::default(), area), rect.loc);
-        }
-    }
 }

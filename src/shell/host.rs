@@ -46,6 +46,9 @@ pub trait ShellSeat {
     /// Position of the pointer (global logical coordinates).
     fn pointer_position(&self) -> Point<f64, Logical>;
 
+    /// Moves a pointer that lies outside of all outputs, because they have changed, to the nearest point on an output.
+    fn keep_pointer_on_output(&mut self);
+
     /// Position of a drag and drop between clients: of the dragging finger, or of the pointer (global logical
     /// coordinates).
     fn drag_position(&self) -> Point<f64, Logical>;

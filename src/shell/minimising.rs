@@ -11,7 +11,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::animation::WindowMotion;
-use super::{Shell, ShellSeat, WindowId, activate, animation, release_window, tiling, workspace_actions};
+use super::{Shell, ShellSeat, WindowId, activate, animation, following, release_window, tiling, workspace_actions};
 use crate::shell::ShellOutputs;
 use crate::state::State;
 
@@ -83,13 +83,14 @@ pub(super) fn restore(state: &mut State, id: WindowId) {
     }
     // The overview shows minimised windows, so there is nothing to animate.
     let appears = !state.shell.overlays.overview.is_on();
-    for member in minimised {
-        state.shell.workspaces.set_minimised(member, false);
-        if let Some(window) = state.shell.window_mut(member).filter(|_| appears) {
+    for member in &minimised {
+        state.shell.workspaces.set_minimised(*member, false);
+        if let Some(window) = state.shell.window_mut(*member).filter(|_| appears) {
             window.motion = WindowMotion::default();
         }
     }
     tiling::arrange(state);
+    minimised.into_iter().for_each(|member| following::separate(state, member));
     changed(state);
 }
 

@@ -18,6 +18,7 @@ pub mod drag;
 pub mod effects;
 pub mod end_session_question;
 pub mod floating;
+mod following;
 pub mod hit;
 mod host;
 pub mod input_popups;
@@ -26,13 +27,12 @@ pub mod layout;
 pub mod lock;
 pub mod minimising;
 pub mod notices;
-mod output_moves;
+mod output_changes;
 pub mod overview;
 pub mod overview_presses;
 pub mod placement;
 pub mod popup;
 mod popup_list;
-mod refitting;
 pub mod region_selection;
 pub mod render_order;
 pub mod resize;
@@ -70,17 +70,16 @@ use crate::state::State;
 use crate::surface::{self, SurfaceRegistry, tree_extent};
 use animation::{AnimationStyles, ClosingWindow, ColumnPans, WindowMotion, WorkspaceSlides};
 pub use arrangement::WindowArrangement;
-pub use arrangement_requests::{
-    fullscreen, maximize, outputs_changed, send_column_to, send_to, unfullscreen, unmaximize,
-};
+pub use arrangement_requests::{fullscreen, maximize, send_column_to, send_to, unfullscreen, unmaximize};
 pub use change_log::{ListRevision, ShellRevision};
 use drag::WindowDrag;
 use effects::WindowEffects;
+use following::FollowedOutput;
 pub use host::{MonitorIdentity, ShellOutputs, ShellSeat, geometry};
 use input_popups::InputPopups;
 use layers::Layers;
 use lock::Lock;
-pub use output_moves::move_with_output;
+pub use output_changes::outputs_changed;
 use overview::Overlays;
 use popup_list::PopupList;
 use snap_targets::SnapPreview;
@@ -132,8 +131,8 @@ pub struct Shell {
     constructing: Option<XdgSurface>,
     /// [`Shell::changes`] when all animations were last found at rest.
     at_rest_since: Option<ShellRevision>,
-    /// Sizes of the outputs when windows were last moved inside them.
-    output_sizes: Vec<(String, Size<i32, Logical>)>,
+    /// Areas of the outputs when windows last followed them.
+    followed_outputs: Vec<FollowedOutput>,
     /// States last sent to windows: focus and suspension.
     sent_states: workspace_actions::SentWindowStates,
     /// Windows with subsurfaces that get `enter` and `leave` at the end of the turn.
@@ -467,20 +466,21 @@ fn mapped(state: &mut State, id: WindowId) {
     let Some(window) = state.shell.window(id) else { return };
     // A window that is mapped again keeps its place.
     if let (Some(area), false) = (area, window.placed || state.shell.is_for_strip(id)) {
-        let bar = state.shell.bar_height(window);
-        let size = window.ruled_size() + Size::from((0, bar));
+        let above = state.shell.height_above(window);
+        let size = window.ruled_size() + Size::from((0, above));
         let parent = window.toplevel.parent().and_then(|parent| Some(state.shell.window_of(&parent)?.rect()));
+        let others = state.shell.visible_windows().filter(|other| other.id != id);
+        let others = others.map(|other| state.shell.with_title_bar(other));
+        let others: Vec<_> = others.filter(|other| other.overlaps(area)).collect();
         let corner = match parent {
-            Some(parent) => placement::centre_over(size, parent, area),
-            None => {
-                let others = state.shell.visible_windows().filter(|other| other.id != id);
-                let others = others.map(|other| state.shell.with_bar(other));
-                let others = others.filter(|other| other.overlaps(area));
-                placement::place(size, area, &others.collect::<Vec<_>>())
+            Some(parent) => {
+                let corner = placement::centre_over(size, parent, area);
+                placement::apart(Rectangle::new(corner, size), area, &others)
             }
+            None => placement::place(size, area, &others),
         };
         if let Some(window) = state.shell.window_mut(id) {
-            window.floating = corner + Point::from((0, bar));
+            window.floating = corner + Point::from((0, above));
             window.placed = true;
         }
     }

@@ -35,6 +35,19 @@ pub(super) fn snap_in_area(
     move_floating(state, id, rect.loc + Point::from((right, down)), size);
 }
 
+/// Gives a snapped window its part of the new usable `area`.
+pub(super) fn refit(state: &mut State, id: WindowId, area: Rectangle<i32, Logical>) {
+    let Some(Snapped { part, before }) = state.shell.window(id).and_then(|window| window.snapped) else { return };
+    if state.shell.window(id).is_some_and(|window| window.wanted == WindowArrangement::Floating) {
+        return snap_in_area(state, id, part, area, before);
+    }
+    // It is maximised or fullscreen now, and snapped again after that.
+    let rect = state.shell.below_bar(id, part.rect_in(area));
+    if let Some(window) = state.shell.window_mut(id) {
+        (window.floating, window.floating_size) = (rect.loc, Some(window.size_limits().clamp(rect.size)));
+    }
+}
+
 /// Restores the place and size of a window before it was snapped. Returns whether it was snapped.
 pub(super) fn unsnap(state: &mut State, id: WindowId) -> bool {
     let Some(Snapped { before, .. }) = state.shell.window(id).and_then(|window| window.snapped) else { return false };

@@ -2,6 +2,8 @@
 //! directly above its window and has the window's place in the stacking order. It looks like the
 //! [titles](super::titles) above a column with tabs.
 
+use std::ops::RangeInclusive;
+
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::change_log::ShellRevision;
@@ -27,6 +29,21 @@ pub(super) struct VisibleTitleBars {
     bars: Vec<Rectangle<i32, Logical>>,
 }
 
+/// Heights, in logical pixels, of what a client may draw above its window geometry as a title bar. Less is a border or
+/// a shadow, and more is no title bar.
+const DRAWN_TITLE_BARS: RangeInclusive<i32> = 20..=100;
+
+/// Height of the title bar that a client draws above its window geometry, in logical pixels; 0 without one. Both
+/// rectangles are in coordinates of its root surface.
+///
+/// Some clients (alacritty 0.11) declare only their root surface as the geometry, and draw the title bar as a
+/// subsurface above it. A geometry that begins elsewhere was declared with the title bar in mind: what lies beyond it
+/// is a shadow.
+fn drawn_above(geometry: Rectangle<i32, Logical>, extent: Rectangle<i32, Logical>) -> i32 {
+    let height = geometry.loc.y.saturating_sub(extent.loc.y);
+    if geometry.loc.y == 0 && DRAWN_TITLE_BARS.contains(&height) { height } else { 0 }
+}
+
 impl Shell {
     /// Windows with a title bar.
     pub fn windows_with_title_bar(&self) -> impl Iterator<Item = WindowId> {
@@ -42,15 +59,24 @@ impl Shell {
         if self.effects.title_bars && is_bare && floats && !window.in_strip { TITLES } else { 0 }
     }
 
+    /// Height of the title bar above a window's geometry, in logical pixels: our own, or one that the client draws
+    /// there. 0 without one.
+    pub(super) fn height_above(&self, window: &Window) -> i32 {
+        match self.bar_height(window) {
+            0 => drawn_above(window.geometry, window.extent),
+            bar => bar,
+        }
+    }
+
     /// Rectangle of a window and its title bar.
-    pub(super) fn with_bar(&self, window: &Window) -> Rectangle<i32, Logical> {
-        let (rect, bar) = (window.rect(), self.bar_height(window));
+    pub(super) fn with_title_bar(&self, window: &Window) -> Rectangle<i32, Logical> {
+        let (rect, bar) = (window.rect(), self.height_above(window));
         Rectangle::new(rect.loc - Point::from((0, bar)), rect.size + Size::from((0, bar)))
     }
 
     /// The part of `area` that is left for a window below its title bar.
     pub(super) fn below_bar(&self, id: WindowId, area: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
-        let bar = self.window(id).map_or(0, |window| self.bar_height(window)).min(area.size.h - 1).max(0);
+        let bar = self.window(id).map_or(0, |window| self.height_above(window)).min(area.size.h - 1).max(0);
         Rectangle::new(area.loc + Point::from((0, bar)), Size::from((area.size.w, area.size.h - bar)))
     }
 

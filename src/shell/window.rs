@@ -14,6 +14,7 @@ use super::appearance::{DecoratedBy, WindowAppearance};
 use super::arrangement::WindowArrangement;
 use super::effects::{BorderState, EffectIds, WindowDecoration};
 use super::layout::op::MinimumSize;
+use super::placement::Displacement;
 use super::resize::{Edges, SizeLimits};
 use super::snap_targets::Snapped;
 use super::titles::RenderedTitles;
@@ -90,8 +91,8 @@ pub struct Window {
     last_committed: Option<Serial>,
     /// Top left corner of the window geometry while floating (global logical coordinates).
     pub(super) floating: Point<i32, Logical>,
-    /// Its place on its own output, while that is unplugged and the window is elsewhere.
-    pub(super) displaced_from: Option<Point<i32, Logical>>,
+    /// Its place before a change of outputs moved it elsewhere.
+    pub(super) displaced: Option<Displacement>,
     /// Size after leaving maximised or fullscreen; `None` lets the client choose.
     pub(super) floating_size: Option<Size<i32, Logical>>,
     /// It is snapped to a half or a quarter of its screen.
@@ -164,7 +165,7 @@ impl Window {
             last_acknowledged: None,
             last_committed: None,
             floating: Point::default(),
-            displaced_from: None,
+            displaced: None,
             floating_size: None,
             snapped: None,
             before_fullscreen: WindowArrangement::Floating,

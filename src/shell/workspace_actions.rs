@@ -177,7 +177,7 @@ pub(super) fn assign_to_output(state: &mut State, id: WindowId) {
         let number = state.shell.workspaces.active(screen);
         state.shell.workspaces.assign(id, WorkspaceId { screen, number });
         if let Some(window) = state.shell.window_mut(id) {
-            window.displaced_from = None;
+            window.displaced = None;
         }
     }
 }
@@ -239,25 +239,12 @@ pub fn area_of(state: &State, screen: ScreenId) -> Option<Rectangle<i32, Logical
     state.output_areas().find(|(output, _)| output.name() == name).map(|(_, area)| area)
 }
 
-/// Called after an output was plugged or unplugged: updates the workspaces. Windows that return to their own output get
-/// back their places there; returns these windows.
-pub(super) fn sync_outputs(state: &mut State) -> Vec<WindowId> {
+/// Called after an output was plugged or unplugged: updates the workspaces.
+pub(super) fn sync_outputs(state: &mut State) {
     let outputs: Vec<_> =
         state.outputs().map(|output| (output.name(), MonitorIdentity::of(output).map(str::to_owned))).collect();
     let plugged = outputs.iter().map(|(name, monitor)| (name.as_str(), monitor.as_deref()));
     state.shell.workspaces.connect_monitors(plugged);
-    let Shell { workspaces, windows, .. } = &mut state.shell;
-    let mut back = Vec::new();
-    for window in windows.iter_mut() {
-        let is_home = workspaces.home(window.id) == workspaces.place(window.id);
-        if let (true, Some(corner)) = (is_home, window.displaced_from) {
-            window.displaced_from = None;
-            window.floating = corner;
-            window.motion.animate_next_move();
-            back.push(window.id);
-        }
-    }
-    back
 }
 
 pub(super) fn centre(rect: Rectangle<i32, Logical>) -> Point<f64, Logical> {

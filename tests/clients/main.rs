@@ -31,6 +31,7 @@ mod ext_workspace;
 mod faults;
 mod floating;
 mod focus;
+mod following;
 mod frame_pacing;
 mod front_buffer;
 mod gamma;

@@ -154,6 +154,7 @@ def main():
     gpu, heavy_gpu = find(runs, "flat", "auto, gpu"), find(runs, "heavy", "auto, gpu", interaction="none")
     idle = find(runs, "flat", "auto, ten-idle")
     bare, decorated = (find(runs, "flat", pacing, windows=2) for pacing in ("auto", "auto, decorated"))
+    furnished = find(runs, "flat", "auto, four-workspaces")
     one, two = (find(runs, "flat", pacing, interaction="held") for pacing in ("auto", "auto, two-processes"))
     two_beside = find(runs, "flat", "auto, two-processes", windows=2, interaction="held")
     bounds = [
@@ -169,6 +170,10 @@ def main():
         ("flat, decorated", decorated, "callback_to_light_ms.p50", figure(bare, "callback_to_light_ms.p50") + 0.1),
         ("flat, decorated", decorated, "callback_to_light_ms.p99", figure(bare, "callback_to_light_ms.p99") + 0.3),
         ("flat, decorated", decorated, "drops_per_s", 0.0),
+        # Forty idle windows on four workspaces, with title bars, an edge around the focused one, and rules.
+        ("flat, four workspaces", furnished, "callback_to_light_ms.p50", figure(flat, "callback_to_light_ms.p50") + 0.1),
+        ("flat, four workspaces", furnished, "callback_to_light_ms.p99", figure(flat, "callback_to_light_ms.p99") + 0.3),
+        ("flat, four workspaces", furnished, "drops_per_s", 0.0),
         ("two processes", two, "drops_per_s", figure(one, "drops_per_s")),
         ("two processes, beside another", two_beside, "drops_per_s", figure(two, "drops_per_s")),
         ("flat, ten others", crowd, "callback_to_light_ms.p50", 6.0),

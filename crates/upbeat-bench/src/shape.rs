@@ -24,10 +24,31 @@ pub enum ClientShape {
     TenIdle,
     /// The compositor draws a title bar and an edge around the window. All other shapes have no decoration
     Decorated,
+    /// As decorated, beside forty idle decorated windows, which rules spread over four workspaces
+    FourWorkspaces,
 }
 
 /// Buffer limit of a client that allocates a buffer whenever none is free.
 const UNLIMITED: u32 = 16;
+
+/// Configuration for [`ClientShape::FourWorkspaces`]: ten windows on each workspace, the first ten beside the measured
+/// one.
+const FOUR_WORKSPACES: &str = r#"
+[effects]
+title-bars = true
+mark-width = 2
+shadow = false
+corner-radius = 0
+[[window]]
+app-id = "upbeat-resting-1?"
+workspace = 2
+[[window]]
+app-id = "/^upbeat-resting-2.$/"
+workspace = 3
+[[window]]
+title = "Resting window 3?"
+workspace = 4
+"#;
 
 impl ClientShape {
     pub fn arguments(self) -> Vec<String> {
@@ -42,6 +63,7 @@ impl ClientShape {
             ClientShape::Gpu => ["--gpu", "0.8333"].map(str::to_owned).to_vec(),
             ClientShape::TenIdle => ["--idle", "10"].map(str::to_owned).to_vec(),
             ClientShape::Decorated => vec!["--leave-decoration".to_owned()],
+            ClientShape::FourWorkspaces => ["--leave-decoration", "--idle-windows", "40"].map(str::to_owned).to_vec(),
         }
     }
 
@@ -52,6 +74,7 @@ impl ClientShape {
             ClientShape::Decorated => {
                 "[effects]\ntitle-bars = true\nmark-width = 2\nshadow = false\ncorner-radius = 0\n"
             }
+            ClientShape::FourWorkspaces => FOUR_WORKSPACES,
             _ => "[effects]\ntitle-bars = false\nmark-width = 0\nshadow = false\ncorner-radius = 0\n",
         }
     }
@@ -84,6 +107,7 @@ mod tests {
             let options =
                 ShapeProbeArgs::try_parse_from(line).unwrap_or_else(|error| panic!("{shape}: {error}")).options;
             let options_for_shapes = [
+                options.idle_windows > 0,
                 options.on_demand,
                 options.elsewhere > 0.0,
                 options.gpu > 0.0,

@@ -23,7 +23,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 use smithay::wayland::shell::wlr_layer::{LayerSurface, LayerSurfaceCachedState};
 
-use super::{Shell, ShellOutputs, ShellSeat, configure, hit, popup, refitting, surface_outputs, workspace_actions};
+use super::{Shell, ShellOutputs, ShellSeat, configure, following, hit, popup, surface_outputs, workspace_actions};
 use crate::guard;
 use crate::shell::geometry;
 use crate::state::State;
@@ -247,19 +247,25 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     }
 }
 
-/// Places all layer surfaces of an output. If the usable area changes, windows are refitted in the same frame.
+/// Places all layer surfaces of an output. If the usable area changes, windows follow in the same frame.
 fn arrange(state: &mut State, output: &Output) {
+    if place_surfaces(state, output) {
+        following::usable_area_changed(state);
+    }
+}
+
+/// Places all layer surfaces of an output. Returns whether its usable area has changed.
+fn place_surfaces(state: &mut State, output: &Output) -> bool {
     let layers = &mut state.shell.layers;
     let mut mine: Vec<&mut ShellLayerSurface> = layers.list.iter_mut().filter(|pinned| pinned.is_on(output)).collect();
     let placements: Vec<_> = mine.iter().map(|pinned| (*pinned.placement(), pinned.is_shown())).collect();
     let LayerArrangement { places, usable } = layer_arrange::arrange(geometry(output), &placements);
     let moved = mine.iter_mut().zip(places).fold(false, |moved, (pinned, place)| pinned.set_place(place) | moved);
-    if layers.set_usable(output, usable) {
-        refitting::refit(state);
-    }
+    let is_changed = layers.set_usable(output, usable);
     if moved {
         state.schedule_repaint_all();
     }
+    is_changed
 }
 
 /// Called when a layer surface is unmapped.
@@ -283,7 +289,7 @@ pub fn destroyed(state: &mut State, root: &WlSurface) {
 }
 
 /// Called after an output was plugged, unplugged or changed: closes surfaces of unplugged outputs, and places the
-/// others.
+/// others. Windows do not follow yet.
 pub(super) fn outputs_changed(state: &mut State) {
     let known: Vec<Output> = state.outputs().cloned().collect();
     let layers = &mut state.shell.layers;
@@ -297,7 +303,7 @@ pub(super) fn outputs_changed(state: &mut State) {
     orphans.iter().for_each(|root| unmapped(state, root));
     for output in &known {
         if state.shell.layers.list.iter().any(|pinned| pinned.is_on(output)) {
-            arrange(state, output);
+            place_surfaces(state, output);
         }
     }
     let roots: Vec<WlSurface> = state.shell.layers.shown().map(|pinned| pinned.surface().clone()).collect();

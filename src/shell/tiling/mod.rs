@@ -4,7 +4,7 @@
 //! acknowledged (`Window::wanted`, `Window::applied`), and the picture (`Window::rect`, and `shell::animation` on the
 //! way there).
 //! Windows that are resized together change in one frame: the content of a client that has not answered is stretched,
-//! as it is after a bar appears (`refitting`). Waiting for all clients would make fast clients as slow as the slowest,
+//! as it is after a bar appears (`following`). Waiting for all clients would make fast clients as slow as the slowest,
 //! and would delay the answer to a key that moves a column by the longest wait.
 //!
 //! ```text

@@ -2,6 +2,7 @@
 
 pub mod layout_passes;
 mod pointer;
+mod reaction;
 mod tabs;
 
 use smithay::utils::Point;

@@ -9,6 +9,7 @@ mod crowded_trees;
 mod disconnect;
 mod drawing;
 mod each_turn;
+mod layout;
 mod many_windows;
 mod strips;
 

@@ -51,7 +51,7 @@ pub use session::run;
 /// windows at rest. Prints `ready` on stdout when it is mapped, runs until stdin closes, and reports on that time.
 pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> {
     if let Some(count) = options.resting {
-        return resting::run_resting(count, options.idle_per_client);
+        return resting::run_resting(count, options.idle_per_client, options.leave_decoration);
     }
     match options.flooding {
         Some(flood) => flood::run_flooder(options, flood),

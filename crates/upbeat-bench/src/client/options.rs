@@ -169,7 +169,8 @@ impl ClientOptions {
         let mut arguments = self.companion_arguments(self.windows + self.flood);
         let (count, each) = (self.idle_windows.to_string(), self.idle_per_client.to_string());
         let words = ["--resting".to_owned(), count, "--idle-per-client".to_owned(), each];
-        arguments.extend(words.map(OsString::from));
+        let decorated = self.leave_decoration.then(|| "--leave-decoration".to_owned());
+        arguments.extend(words.into_iter().chain(decorated).map(OsString::from));
         arguments
     }
 

@@ -15,6 +15,8 @@ use wayland_client::protocol::{
     wl_surface::WlSurface,
 };
 use wayland_client::{Connection, EventQueue, delegate_noop};
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::{Mode, ZxdgToplevelDecorationV1};
 use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
@@ -37,8 +39,17 @@ struct RestingClient {
     compositor: WlCompositor,
     shm: WlShm,
     base: XdgWmBase,
+    /// `None` if windows have no decoration.
+    decorations: Option<ZxdgDecorationManagerV1>,
     // Kept alive as long as the windows.
     objects: Vec<(WlSurface, XdgSurface, XdgToplevel, WlBuffer)>,
+}
+
+/// Properties that all clients of a run share.
+struct RestingGroup {
+    memory: SharedMemory,
+    /// Whether the compositor draws title bars and edges.
+    decorated: bool,
 }
 
 #[derive(Debug, Default)]
@@ -49,22 +60,23 @@ struct RestingToplevel {
 
 impl RestingClient {
     /// Opens windows of a new client, and returns after the compositor has processed their content.
-    fn open(memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<RestingClient, ClientError> {
+    fn open(group: &RestingGroup, numbers: std::ops::Range<u32>) -> Result<RestingClient, ClientError> {
         let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
         let (globals, queue) = registry_queue_init::<RestingToplevel>(&connection).map_err(ClientError::Registry)?;
         let handle = queue.handle();
         let compositor: WlCompositor = require(&globals, &handle, 4..=6)?;
         let shm: WlShm = require(&globals, &handle, 1..=1)?;
         let base: XdgWmBase = require(&globals, &handle, 1..=6)?;
+        let decorations = group.decorated.then(|| require(&globals, &handle, 1..=1)).transpose()?;
         let (window, objects) = (RestingToplevel::default(), Vec::new());
-        let mut resting = RestingClient { queue, window, connection, compositor, shm, base, objects };
-        resting.open_windows(memory, numbers)?;
+        let mut resting = RestingClient { queue, window, connection, compositor, shm, base, decorations, objects };
+        resting.open_windows(&group.memory, numbers)?;
         Ok(resting)
     }
 
     /// Opens more windows of this client.
     fn open_windows(&mut self, memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<(), ClientError> {
-        let RestingClient { queue, window, compositor, shm, base, objects, .. } = self;
+        let RestingClient { queue, window, compositor, shm, base, decorations, objects, .. } = self;
         let handle = queue.handle();
         let pool = shm.create_pool(memory.file().as_fd(), memory.bytes() as i32, &handle, ());
         let (width, height, stride) = (SIZE.0 as i32, SIZE.1 as i32, (SIZE.0 * size_of::<u32>()) as i32);
@@ -73,6 +85,10 @@ impl RestingClient {
             let xdg = base.get_xdg_surface(&surface, &handle, ());
             let toplevel = xdg.get_toplevel(&handle, ());
             toplevel.set_app_id(format!("upbeat-resting-{number}"));
+            toplevel.set_title(format!("Resting window {number}"));
+            if let Some(manager) = decorations {
+                manager.get_toplevel_decoration(&toplevel, &handle, ()).set_mode(Mode::ServerSide);
+            }
             surface.commit();
             // An earlier window of this client may be configured meanwhile: one roundtrip surely brings this window's
             // configure.
@@ -104,15 +120,16 @@ impl RestingClient {
 }
 
 /// Opens `count` windows, `each` of a client, prints `ready` on stdout, and rests until stdin closes. Each line on
-/// stdin opens one more window; the answer is `opened`.
-pub(super) fn run_resting(count: u32, each: u32) -> Result<RunReport, ClientError> {
+/// stdin opens one more window; the answer is `opened`. The compositor decorates the windows if `decorated` is set.
+pub(super) fn run_resting(count: u32, each: u32, decorated: bool) -> Result<RunReport, ClientError> {
     let mut memory = SharedMemory::new("upbeat-resting", SIZE.0 * SIZE.1).map_err(|error| {
         let error: std::io::Error = error.into();
         ClientError::SharedMemory(error)
     })?;
     memory.pixels_mut().fill(COLOUR);
+    let group = RestingGroup { memory, decorated };
     let firsts = (0..count).step_by(each.max(1) as usize);
-    let groups = firsts.map(|first| RestingClient::open(&memory, first..count.min(first.saturating_add(each))));
+    let groups = firsts.map(|first| RestingClient::open(&group, first..count.min(first.saturating_add(each))));
     let mut windows = groups.collect::<Result<Vec<_>, _>>()?;
     println!("ready");
     let mut orders = BufReader::new(stdin());
@@ -120,8 +137,8 @@ pub(super) fn run_resting(count: u32, each: u32) -> Result<RunReport, ClientErro
     while let Some(order) = wait(&mut windows, &mut orders)? {
         match (order, windows.last_mut()) {
             (None, _) => continue,
-            (Some(OpenRequest::Beside), Some(last)) => last.open_windows(&memory, number..number + 1)?,
-            (Some(_), _) => windows.push(RestingClient::open(&memory, number..number + 1)?),
+            (Some(OpenRequest::Beside), Some(last)) => last.open_windows(&group.memory, number..number + 1)?,
+            (Some(_), _) => windows.push(RestingClient::open(&group, number..number + 1)?),
         }
         number += 1;
         println!("opened");
@@ -168,3 +185,5 @@ delegate_noop!(RestingToplevel: ignore WlCompositor);
 delegate_noop!(RestingToplevel: ignore WlShm);
 delegate_noop!(RestingToplevel: ignore WlShmPool);
 delegate_noop!(RestingToplevel: ignore WlSurface);
+delegate_noop!(RestingToplevel: ignore ZxdgDecorationManagerV1);
+delegate_noop!(RestingToplevel: ignore ZxdgToplevelDecorationV1);
