@@ -278,7 +278,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use upbeat_record::ipc::message::{Frequency, LogicalRect, OutputOrWindow};
+    use upbeat_record::ipc::message::{Frequency, LogicalRect, OutputOrWindow, WindowLayout};
     use upbeat_timing::id::{ClientId, WindowId};
     use upbeat_timing::pacing::{ClientClass, Pacing, PacingWish};
     use upbeat_timing::record::{Blame, BlameCounts};
@@ -328,9 +328,11 @@ mod tests {
             geometry: LogicalRect::default(),
             focused: number == 1,
             urgent: false,
+            minimised: false,
             visible: number == 1,
             output: Some("HEADLESS-1".to_owned()),
             workspace: None,
+            layout: WindowLayout::default(),
             class: ClientClass::Draws,
             slope: Some(0.98),
             wish: PacingWish::Auto,
