@@ -124,6 +124,11 @@ pub enum ScreenshotOf {
 pub struct ParseActionError;
 
 impl ShortcutAction {
+    /// The spelling of every action. Where an argument is a program, a size or a number, it is an example.
+    pub fn all_spellings() -> impl Iterator<Item = String> {
+        spelling::all()
+    }
+
     /// Description for the list of shortcuts.
     pub fn description(&self) -> String {
         match self {
