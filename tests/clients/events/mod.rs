@@ -1,6 +1,8 @@
 //! The event stream of the private socket: a follower's picture of the session agrees with the answers to requests.
 
+mod actions;
 mod random_walk;
+mod slow_followers;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Write};
@@ -83,7 +85,7 @@ struct EventStreamSession {
     windows: Vec<(ClientIndex, TestToplevel)>,
     bars: Vec<ClientIndex>,
     random: StdRng,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl EventStreamSession {
@@ -98,16 +100,7 @@ impl EventStreamSession {
         world.turn();
         let known = SessionSnapshot::default();
         let random = StdRng::seed_from_u64(seed);
-        EventStreamSession {
-            world,
-            asker,
-            listener,
-            known,
-            windows: Vec::new(),
-            bars: Vec::new(),
-            random,
-            _folder: folder,
-        }
+        EventStreamSession { world, asker, listener, known, windows: Vec::new(), bars: Vec::new(), random, folder }
     }
 
     fn ask(&mut self, request: Request) -> Result<Response, String> {

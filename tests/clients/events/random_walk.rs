@@ -31,7 +31,7 @@ const MOST_BARS: usize = 3;
 /// evdev code of the right button.
 const BUTTON_RIGHT: u32 = 0x111;
 /// Actions that start programs, end the session, or write files.
-const LEFT_OUT: [&str; 5] = ["run", "sh", "terminal", "end-session", "screenshot"];
+pub(super) const LEFT_OUT: [&str; 5] = ["run", "sh", "terminal", "end-session", "screenshot"];
 
 /// A random action: each word of an action is equally likely, whatever the number of its arguments.
 fn any_action(random: &mut impl Rng) -> String {
