@@ -5,7 +5,7 @@ mod spelling;
 use std::fmt;
 use std::sync::Arc;
 
-use super::CommandLine;
+use super::{CommandLine, suggestions};
 use crate::shell::layout::op::{Direction, HorizontalSide, Resize};
 use crate::shell::workspaces::WorkspaceNumber;
 
@@ -124,6 +124,19 @@ pub enum ScreenshotOf {
 pub struct ParseActionError;
 
 impl ShortcutAction {
+    /// Parses the spelling of an action. The error is a sentence for the user, with the most similar action.
+    pub fn from_words(text: &str) -> Result<Self, String> {
+        let arguments = || spelling::arguments_of(text.split(' ').next().unwrap_or_default());
+        text.parse().map_err(|error: ParseActionError| {
+            suggestions::action_hint(text, arguments(), spelling::all()).unwrap_or_else(|| error.to_string())
+        })
+    }
+
+    /// The spelling of every action. Where an argument is a program, a size or a number, it is an example.
+    pub fn all_spellings() -> impl Iterator<Item = String> {
+        spelling::all()
+    }
+
     /// Description for the list of shortcuts.
     pub fn description(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! "Did you mean" hints for misspelt names of modifiers and keys.
+//! "Did you mean" hints for misspelt names of modifiers, keys and actions.
 
 use smithay::input::keyboard::{Keysym, xkb};
 
@@ -41,6 +41,21 @@ pub(super) fn key_hint(word: &str) -> String {
         "expected its XKB name, such as Return, or that of a button, a wheel, a swipe or a switch, such as MouseBack, WheelUp, \
          Swipe3Left or LidClose",
     )
+}
+
+/// The sentence for `text`, which is none of the `actions`; `arguments` are those of the action with the same first
+/// word. `None` if no action is similar.
+pub(super) fn action_hint(
+    text: &str,
+    arguments: Option<&[&str]>,
+    actions: impl Iterator<Item = String>,
+) -> Option<String> {
+    let word = text.split(' ').next().unwrap_or_default();
+    if let Some((last, others)) = arguments.and_then(<[&str]>::split_last) {
+        let others = if others.is_empty() { String::new() } else { format!("{} or ", others.join(", ")) };
+        return Some(format!("there is no such action; {word:?} is followed, for example, by {others}{last}"));
+    }
+    most_similar(text, actions).map(|name| format!("there is no action {text:?}; did you mean {name:?}?"))
 }
 
 fn hint(meant: Option<String>, expected: &str) -> String {

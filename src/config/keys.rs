@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for ShortcutEntry {
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<ShortcutEntry, E> {
-                text.parse::<ShortcutAction>().map(|action| ShortcutEntry(action.into())).map_err(E::custom)
+                ShortcutAction::from_words(text).map(|action| ShortcutEntry(action.into())).map_err(E::custom)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, words: A) -> Result<ShortcutEntry, A::Error> {

@@ -179,7 +179,7 @@ fn take_along(state: &mut State, window: WindowId, place: WorkspaceId) {
 }
 
 /// The output in that direction from the current one.
-fn output_towards(state: &State, direction: Direction) -> Option<ScreenId> {
+pub(super) fn output_towards(state: &State, direction: Direction) -> Option<ScreenId> {
     let current = workspace_actions::current_screen(state)?;
     let area = workspace_actions::area_of(state, current)?;
     let screens = state.shell.workspaces().screens().map(|(screen, _)| screen).filter(|screen| *screen != current);

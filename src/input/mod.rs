@@ -7,6 +7,7 @@
 //!                                          └► shell         └► shell::drag, drawn at the next latch
 //! ```
 
+pub mod action_availability;
 pub mod actions;
 pub mod active_keymap;
 pub mod constraint;

@@ -158,6 +158,39 @@ fn a_line_without_end_is_refused() {
     assert_eq!(running.client().request(Request::Reload).unwrap(), Response::Done);
 }
 
+/// A request to reload that has `length` bytes with its newline.
+fn request_of(length: usize) -> Vec<u8> {
+    let (start, end) = (r#"{"version":1,"request":{"kind":"#, "\"reload\"}}\n");
+    format!("{start}{}{end}", " ".repeat(length - start.len() - end.len())).into_bytes()
+}
+
+#[test]
+fn longest_request_is_answered_and_a_longer_one_refused() {
+    let running = Running::start(Answers::default());
+    for (length, expected) in [(LONGEST_REQUEST, "done"), (LONGEST_REQUEST + 1, "a request of more than 65536 bytes")] {
+        let mut stream = UnixStream::connect(&running.path).unwrap();
+        stream.write_all(&request_of(length)).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(expected), "{length} bytes: {answer}");
+    }
+}
+
+#[test]
+fn half_line_that_grows_for_ever_ends_with_its_connection_and_delays_no_other_client() {
+    let running = Running::start(Answers::default());
+    let mut stream = UnixStream::connect(&running.path).unwrap();
+    let mut other = running.client();
+    let mut written = 0;
+    // The write fails once the server has hung up.
+    while stream.write_all(&[b'x'; 1_000]).is_ok() && written < 4 * LONGEST_REQUEST {
+        written += 1_000;
+        assert_eq!(other.request(Request::Reload).unwrap(), Response::Done);
+    }
+    assert!(written < 2 * LONGEST_REQUEST, "{written} bytes were taken");
+}
+
 #[test]
 fn nonsense_is_answered_with_what_is_wrong_and_the_connection_lives() {
     let running = Running::start(Answers::default());

@@ -7,6 +7,7 @@ use super::snap_targets::{SnapPart, Snapped, VerticalHalf};
 use super::{Window, WindowArrangement, WindowId, placement, surface_outputs, workspace_actions};
 use crate::shell::ShellOutputs;
 use crate::state::State;
+use upbeat_record::ipc::message::SnappedPart;
 
 /// Snaps a floating window to a part of its screen.
 pub(super) fn snap(state: &mut State, id: WindowId, part: SnapPart) {
@@ -70,4 +71,24 @@ pub(super) fn move_floating(state: &mut State, id: WindowId, corner: Point<i32, 
     workspace_actions::assign_to_output(state, id);
     surface_outputs::update_outputs(state, id);
     state.schedule_repaint_all();
+}
+
+impl Window {
+    /// The half or quarter of its screen that it fills, or will fill when its client answers.
+    pub fn snapped_part(&self) -> Option<SnappedPart> {
+        use HorizontalSide::{Left, Right};
+        use VerticalHalf::{Lower, Upper};
+        let part = self.snapped.filter(|_| self.wanted == WindowArrangement::Floating)?.part;
+        Some(match (part.side, part.row) {
+            (None, None) => return None,
+            (Some(Left), None) => SnappedPart::Left,
+            (Some(Right), None) => SnappedPart::Right,
+            (None, Some(Upper)) => SnappedPart::Top,
+            (None, Some(Lower)) => SnappedPart::Bottom,
+            (Some(Left), Some(Upper)) => SnappedPart::TopLeft,
+            (Some(Right), Some(Upper)) => SnappedPart::TopRight,
+            (Some(Left), Some(Lower)) => SnappedPart::BottomLeft,
+            (Some(Right), Some(Lower)) => SnappedPart::BottomRight,
+        })
+    }
 }

@@ -63,6 +63,41 @@ const DIRECTIONS: [(&str, Direction); 7] = [
     ("floating", Direction::OtherLayer),
 ];
 
+/// Every action with an argument: its word, and words for the argument. Programs, sizes and numbers are examples.
+const WITH_ARGUMENT: [(&str, &[&str]); 13] = [
+    (RUN, &["foot"]),
+    (SHELL, &["sleep 1; foot"]),
+    (FOCUS, &["left", "right", "up", "down", "first", "last", "floating"]),
+    (MOVE, &SIDES),
+    (JOIN, &["left", "right"]),
+    (WIDTH, &SIZES),
+    (HEIGHT, &SIZES),
+    (OUTPUT, &SIDES),
+    (MOVE_TO_OUTPUT, &SIDES),
+    (COLUMN_TO_OUTPUT, &SIDES),
+    (WORKSPACE, &NUMBERS),
+    (MOVE_TO_WORKSPACE, &NUMBERS),
+    (COLUMN_TO_WORKSPACE, &NUMBERS),
+];
+const SIDES: [&str; 4] = ["left", "right", "up", "down"];
+const SIZES: [&str; 4] = ["next", "50%", "+10%", "-10%"];
+const NUMBERS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+/// The spelling of every action, with the arguments of [`WITH_ARGUMENT`].
+pub(super) fn all() -> impl Iterator<Item = String> {
+    let single = SINGLE.iter().map(|(word, ..)| (*word).to_owned());
+    let with = |(word, arguments): &(&'static str, &'static [&str])| {
+        let word = *word;
+        arguments.iter().map(move |argument| format!("{word}{argument}"))
+    };
+    single.chain(SIDES.into_iter().map(str::to_owned)).chain(WITH_ARGUMENT.iter().flat_map(with))
+}
+
+/// The arguments of the action that begins with `word`, if it needs one.
+pub(super) fn arguments_of(word: &str) -> Option<&'static [&'static str]> {
+    WITH_ARGUMENT.iter().find(|(known, _)| known.trim_end() == word).map(|(_, arguments)| *arguments)
+}
+
 /// Spelling and description of an action without an argument.
 pub(super) fn argumentless(action: &ShortcutAction) -> Option<(&'static str, &'static str)> {
     SINGLE.iter().find(|(_, known, _)| known == action).map(|(word, _, about)| (*word, *about))
@@ -140,6 +175,8 @@ impl FromStr for ShortcutAction {
             return Ok(ShortcutAction::Towards(direction));
         }
         let (word, rest) = text.split_once(' ').ok_or(ParseActionError)?;
+        // Only actions of the table, so that no action is left out of it.
+        arguments_of(word).ok_or(ParseActionError)?;
         let line = || Some(rest.trim()).filter(|line| !line.is_empty()).map(Into::into).ok_or(ParseActionError);
         let number = || rest.trim().parse::<WorkspaceNumber>().map_err(|_| ParseActionError);
         match (word, direction(rest)) {
@@ -169,33 +206,20 @@ mod tests {
 
     #[test]
     fn words_and_actions_are_one_to_one() {
-        let numbered = WorkspaceNumber::all().flat_map(|number| {
-            [
-                ShortcutAction::Workspace(number),
-                ShortcutAction::MoveToWorkspace(number),
-                ShortcutAction::ColumnToWorkspace(number),
-            ]
-        });
-        let sides = DIRECTIONS[..4].iter().flat_map(|(_, side)| {
-            let outputs = [
-                ShortcutAction::Output(*side),
-                ShortcutAction::MoveToOutput(*side),
-                ShortcutAction::ColumnToOutput(*side),
-            ];
-            outputs.into_iter().chain([ShortcutAction::Towards(*side), ShortcutAction::Move(*side)])
-        });
-        let sizes = [Resize::By(-10), Resize::By(5), Resize::To(33), Resize::Next];
-        let sizes = sizes.into_iter().flat_map(|size| [ShortcutAction::Width(size), ShortcutAction::Height(size)]);
-        let more = [
-            ShortcutAction::Run("foot -e top".parse().unwrap()),
-            ShortcutAction::Shell("sleep 1; foot".into()),
-            ShortcutAction::Join(HorizontalSide::Left),
-            ShortcutAction::Focus(Direction::OtherLayer),
-        ];
-        let single = SINGLE.iter().map(|(_, action, _)| action.clone());
-        for action in single.chain(numbered).chain(sides).chain(sizes).chain(more) {
-            assert_eq!(action.to_string().parse(), Ok(action.clone()), "{action}");
+        for spelling in all() {
+            let action: ShortcutAction = spelling.parse().unwrap_or_else(|_| panic!("{spelling}"));
+            assert_eq!(action.to_string(), spelling);
+            assert_eq!(spelling.parse(), Ok(action.clone()), "{spelling}");
             assert!(!action.description().is_empty());
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_back_as_they_were_written() {
+        for size in [Resize::By(-10), Resize::By(5), Resize::To(33), Resize::Next] {
+            for action in [ShortcutAction::Width(size), ShortcutAction::Height(size)] {
+                assert_eq!(action.to_string().parse(), Ok(action.clone()), "{action}");
+            }
         }
     }
 

@@ -4,7 +4,9 @@ mod input;
 mod legend;
 mod outputs_text;
 mod print;
+mod schema;
 mod table;
+mod windows_text;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,9 +17,8 @@ use clap::{Args, Subcommand};
 
 use crate::config::OutputMode;
 use crate::shell::workspaces::WorkspaceNumber;
-use upbeat_record::ipc::message::event::EventLine;
 use upbeat_record::ipc::message::layouts::LayoutWish;
-use upbeat_record::ipc::message::{OutputOrWindow, Request, RequestLine, Response, ResponseLine, WorkspaceOrder};
+use upbeat_record::ipc::message::{OutputOrWindow, Request, Response, WorkspaceOrder};
 use upbeat_record::ipc::{IpcClient, find_socket};
 use upbeat_timing::id::WindowId;
 use upbeat_timing::pacing::PacingWish;
@@ -34,6 +35,10 @@ pub(super) struct MsgArguments {
     /// Print the answer as JSON.
     #[arg(long, global = true)]
     json: bool,
+
+    /// Explain the columns of tables, also where the output is no terminal.
+    #[arg(long, global = true)]
+    legend: bool,
 
     #[command(subcommand)]
     message: MsgCommand,
@@ -217,7 +222,7 @@ enum OutputMessage {
 impl MsgArguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         if let MsgCommand::Schema = self.message {
-            return print::schema(&schema());
+            return print::schema(&schema::schema());
         }
         let path = match self.socket {
             Some(path) => path,
@@ -231,7 +236,7 @@ impl MsgArguments {
         if self.json {
             print::json(&response)?;
         } else if response != Response::Done {
-            print::text(&response)?;
+            print::text(&response, self.legend)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -292,21 +297,6 @@ impl StatsTarget {
     }
 }
 
-/// The messages of both sides, as a JSON Schema: `question`, `answer` and `news` are the kinds of lines.
-fn schema() -> schemars::Schema {
-    #[derive(schemars::JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is wanted")]
-    struct Lines {
-        /// A request to the session.
-        question: RequestLine,
-        /// The line that answers a request.
-        answer: ResponseLine,
-        /// An event, sent to clients that follow events.
-        news: EventLine,
-    }
-    schemars::schema_for!(Lines)
-}
-
 fn on_or_off(text: &str) -> Result<bool, &'static str> {
     match text {
         "on" => Ok(true),
@@ -326,31 +316,4 @@ fn pacing_target(text: &str) -> OutputOrWindow {
 /// The absolute path of `file`, because the session has another working directory.
 fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(file).with_context(|| format!("cannot tell the absolute path of {}", file.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn schema_has_every_message() {
-        let text = serde_json::to_string(&schema()).unwrap();
-        for word in ["why-late", "window-closed", "pick-window", "set-vrr", "submit_lead", "Physical pixels per"] {
-            assert!(text.contains(word), "{word} is not in the schema");
-        }
-    }
-
-    #[test]
-    fn the_documentation_has_every_question_and_every_event() {
-        let (page, schema) = (include_str!("../../../docs/messages.md"), serde_json::to_value(schema()).unwrap());
-        let mut count = 0;
-        for part in ["Request", "Event"] {
-            for kind in schema["$defs"][part]["oneOf"].as_array().unwrap() {
-                let kind = kind["properties"]["kind"]["const"].as_str().unwrap();
-                assert!(page.contains(&format!("`{kind}`")), "{part} {kind} is not in docs/messages.md");
-                count += 1;
-            }
-        }
-        assert!(count > 35, "only {count} kinds were found");
-    }
 }

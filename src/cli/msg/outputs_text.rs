@@ -3,23 +3,26 @@
 use super::table::{TextTable, millis, printable};
 use upbeat_record::ipc::message::{DriverFeatures, OutputInfo, ScanTiming};
 
+/// Headings of the table. A heading that starts with a space is that of a right-aligned column.
+pub(super) const OUTPUT_COLUMNS: [&str; 13] = [
+    "output",
+    "mode",
+    "at",
+    " scale",
+    "turned",
+    "on",
+    "asked",
+    "paced",
+    " interval",
+    " submit lead",
+    " compose",
+    "scanned",
+    "monitor",
+];
+
 /// A table of the outputs, and lines about the renderer and the drivers.
 pub(super) fn outputs_text(outputs: &[OutputInfo]) -> String {
-    let mut table = TextTable::new(&[
-        "output",
-        "mode",
-        "at",
-        " scale",
-        "turned",
-        "on",
-        "asked",
-        "paced",
-        " interval",
-        " submit lead",
-        " compose",
-        "scanned",
-        "monitor",
-    ]);
+    let mut table = TextTable::new(&OUTPUT_COLUMNS);
     for output in outputs {
         table.row(vec![
             output.name.clone(),
@@ -33,7 +36,7 @@ pub(super) fn outputs_text(outputs: &[OutputInfo]) -> String {
             millis(output.interval),
             millis(output.submit_lead),
             millis(output.compose_budget),
-            output.scan.map_or_else(|| "nobody knows".to_owned(), scan_text),
+            output.scan.map_or_else(|| "unknown".to_owned(), scan_text),
             output.monitor.as_deref().map(printable).unwrap_or_default(),
         ]);
     }

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use super::legend;
 use super::outputs_text::outputs_text;
-use super::table::{TextTable, millis, printable};
+use super::table::{TextTable, printable};
+use super::windows_text::{optional, windows_text};
 use upbeat_record::ipc::EventSubscription;
 use upbeat_record::ipc::message::layouts::KeyboardLayouts;
 use upbeat_record::ipc::message::{
-    CadenceStats, ClientUse, EndedClient, LayerInfo, Miss, OutputStats, Response, WindowInfo, WindowStats,
-    WorkspaceInfo,
+    CadenceStats, ClientUse, EndedClient, LayerInfo, Miss, OutputStats, Response, WindowStats, WorkspaceInfo,
 };
 use upbeat_timing::record::DistributionSummary;
 use upbeat_timing::time::Span;
@@ -22,12 +22,12 @@ pub(super) fn json(response: &Response) -> io::Result<()> {
     writeln!(out, "{}", escaped(&serde_json::to_string_pretty(response)?))
 }
 
-/// Prints tables and sentences. Times are in milliseconds.
-pub(super) fn text(response: &Response) -> io::Result<()> {
+/// Prints tables and sentences. Times are in milliseconds. Explanations follow on a terminal, and if `explained`.
+pub(super) fn text(response: &Response, explained: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(render(response).as_bytes())?;
     // The explanations are for people, so they are left out when a program reads the output.
-    if out.is_terminal() { out.write_all(legend::of(response).as_bytes()) } else { Ok(()) }
+    if explained || out.is_terminal() { out.write_all(legend::of(response).as_bytes()) } else { Ok(()) }
 }
 
 /// Prints the JSON Schema.
@@ -89,11 +89,19 @@ fn render(response: &Response) -> String {
     }
 }
 
+/// Headings of the tables, for their explanations. A heading that starts with a space is that of a right-aligned column.
+pub(super) const CLIENT_COLUMNS: [&str; 5] = ["  pid", "program", "sandbox", " objects", "closest to its limits"];
+pub(super) const WORKSPACE_COLUMNS: [&str; 4] = ["output", " workspace", "seen", "windows"];
+pub(super) const LAYER_COLUMNS: [&str; 6] = ["namespace", "  pid", "output", "level", "at", "size"];
+pub(super) const CADENCE_COLUMNS: [&str; 9] =
+    ["", " fps", " drops/s", " hitches/s", " drops", " late: client", " compositor", " display", " by choice"];
+pub(super) const LENGTH_COLUMNS: [&str; 6] = ["milliseconds", "", " p50", " p99", " max", " frames"];
+
 /// How many kinds of resources are printed for a client: the kinds in which it came closest to its limits.
 const USES_TOLD: usize = 3;
 
 fn clients_table(clients: &[ClientUse]) -> TextTable {
-    let mut table = TextTable::new(&["  pid", "program", "sandbox", " objects", "most, of what one may have"]);
+    let mut table = TextTable::new(&CLIENT_COLUMNS);
     for client in clients {
         let mut uses: Vec<_> = client.uses.iter().collect();
         uses.sort_by(|a, b| b.fraction().total_cmp(&a.fraction()));
@@ -122,7 +130,7 @@ fn ended_text(ended: &[EndedClient], bugs: u32) -> String {
 }
 
 fn workspaces_table(workspaces: &[WorkspaceInfo]) -> TextTable {
-    let mut table = TextTable::new(&["output", " workspace", "seen", "windows"]);
+    let mut table = TextTable::new(&WORKSPACE_COLUMNS);
     for WorkspaceInfo { output, number, active, urgent, windows } in workspaces {
         let windows: Vec<String> = windows.iter().map(|window| window.0.to_string()).collect();
         let seen = format!("{}{}", if *active { "yes" } else { "no" }, if *urgent { ", urgent" } else { "" });
@@ -132,7 +140,7 @@ fn workspaces_table(workspaces: &[WorkspaceInfo]) -> TextTable {
 }
 
 fn layers_table(layers: &[LayerInfo]) -> TextTable {
-    let mut table = TextTable::new(&["namespace", "  pid", "output", "level", "at", "size"]);
+    let mut table = TextTable::new(&LAYER_COLUMNS);
     for LayerInfo { namespace, pid, output, level, geometry } in layers {
         table.row(vec![
             printable(namespace),
@@ -154,70 +162,10 @@ fn layouts_text(keyboard: &KeyboardLayouts) -> String {
     (0..).zip(&keyboard.layouts).map(line).collect()
 }
 
-fn windows_text(windows: &[WindowInfo]) -> String {
-    let mut table = TextTable::new(&[
-        " window",
-        "app",
-        "output",
-        "class",
-        " slope",
-        "asked",
-        "paced",
-        " budget",
-        " cost p50",
-        " p99",
-        " cpu p50",
-        " p99",
-        " slack",
-        "",
-    ]);
-    for window in windows {
-        table.row(vec![
-            window.window.0.to_string(),
-            printable(&window.app_id),
-            window.output.clone().unwrap_or_else(|| "-".to_owned()),
-            window.class.to_string(),
-            window.slope.map_or_else(|| "-".to_owned(), |slope| format!("{slope:.2}")),
-            window.wish.to_string(),
-            window.pacing.to_string(),
-            optional(window.budget),
-            optional(window.cost.map(|cost| cost.p50)),
-            optional(window.cost.map(|cost| cost.p99)),
-            optional(window.cpu.map(|cpu| cpu.p50)),
-            optional(window.cpu.map(|cpu| cpu.p99)),
-            window.slack_periods.to_string(),
-            state(window),
-        ]);
-    }
-    let reasons = windows.iter().map(|window| {
-        let early = window.early_callbacks.iter().map(|verdict| format!("; early callbacks {verdict}"));
-        let title = if window.title.is_empty() { String::new() } else { format!(", \"{}\"", printable(&window.title)) };
-        format!("{}{title}: {}{}\n", window.window, window.reason, early.collect::<String>())
-    });
-    format!("{table}\n{}", reasons.collect::<String>())
-}
-
-fn state(window: &WindowInfo) -> String {
-    let words = [(window.focused, "focused"), (window.urgent, "urgent"), (!window.visible, "hidden")];
-    let words = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned());
-    let labels = window.content.iter().chain(&window.tag).map(|label| printable(label));
-    words.chain(labels).collect::<Vec<_>>().join(", ")
-}
-
 /// Two tables: how steadily frames come, and how long things take.
 fn stats_text(outputs: &[OutputStats], windows: &[WindowStats]) -> String {
-    let mut steadiness = TextTable::new(&[
-        "",
-        " fps",
-        " drops/s",
-        " hitches/s",
-        " drops",
-        " late: client",
-        " compositor",
-        " display",
-        " by choice",
-    ]);
-    let mut lengths = TextTable::new(&["milliseconds", "", " p50", " p99", " max", " frames"]);
+    let mut steadiness = TextTable::new(&CADENCE_COLUMNS);
+    let mut lengths = TextTable::new(&LENGTH_COLUMNS);
     for output in outputs {
         steadiness.row(cadence_row(output.output.clone(), &output.cadence));
         for (what, summary) in
@@ -265,10 +213,6 @@ fn summary_row(name: String, what: &str, summary: Option<DistributionSummary>) -
     ]
 }
 
-fn optional(span: Option<Span>) -> String {
-    span.map_or_else(|| "-".to_owned(), millis)
-}
-
 fn seconds(span: Span) -> String {
     format!("{:.3}", span.as_seconds_f64())
 }
@@ -278,7 +222,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use upbeat_record::ipc::message::{Frequency, LogicalRect, OutputOrWindow};
+    use upbeat_record::ipc::message::{Frequency, LogicalRect, OutputOrWindow, WindowInfo, WindowLayout};
     use upbeat_timing::id::{ClientId, WindowId};
     use upbeat_timing::pacing::{ClientClass, Pacing, PacingWish};
     use upbeat_timing::record::{Blame, BlameCounts};
@@ -328,9 +272,11 @@ mod tests {
             geometry: LogicalRect::default(),
             focused: number == 1,
             urgent: false,
+            minimised: false,
             visible: number == 1,
             output: Some("HEADLESS-1".to_owned()),
             workspace: None,
+            layout: WindowLayout::default(),
             class: ClientClass::Draws,
             slope: Some(0.98),
             wish: PacingWish::Auto,
@@ -348,9 +294,9 @@ mod tests {
     fn windows_are_a_table_and_the_reasons_sentences() {
         let response = Response::Windows { windows: vec![window(1, "foot"), window(12, "org.gnome.Nautilus")] };
         expect![[r#"
-            window  app                 output      class  slope  asked  paced         budget  cost p50   p99  cpu p50  p99  slack
-                 1  foot                HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  focused
-                12  org.gnome.Nautilus  HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  hidden, photo, places
+            window  app                 output      workspace  class  slope  asked  paced         budget  cost p50   p99  cpu p50  p99  slack  state
+                 1  foot                HEADLESS-1          -  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  focused, floating
+                12  org.gnome.Nautilus  HEADLESS-1          -  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  hidden, floating, photo, places
 
             window 1, "title": it draws after its callback and fits one period
             window 12, "title": it draws after its callback and fits one period; early callbacks not proven: nothing moves in it

@@ -1,19 +1,23 @@
 //! Event stream of the private socket: compares the current state with the state last sent to the subscribers.
 //!
-//! Windows are only described again if the shell says that one of them changed. The rest is small. It is compared in
-//! every turn while there is a subscriber.
+//! Titles, rectangles and the like are only read again if the shell says that a window changed. The rest is small. It is
+//! compared in every turn while there is a subscriber.
+
+use ahash::HashMap;
 
 use super::{layers, layouts, outputs, windows, workspaces};
 use crate::shell::ListRevision;
 use crate::state::State;
+use upbeat_record::ipc::message::ColumnPosition;
 use upbeat_record::ipc::message::event::{Event, SessionSnapshot, WindowState};
+use upbeat_timing::id::WindowId;
 
 /// The state that subscribers have.
 #[derive(Debug, Default)]
 pub struct SentState {
     state: SessionSnapshot,
     /// Revision of the window list for which the windows in `state` were described. It does not cover visibility,
-    /// output and content.
+    /// output, content and layout.
     window_list: Option<ListRevision>,
 }
 
@@ -36,13 +40,15 @@ pub(super) fn changes(state: &mut State) -> Vec<Event> {
     events
 }
 
-/// The current state. With `known`, only the visibility, output and content of the windows in it are read again.
+/// The current state. With `known`, only the visibility, output, content and layout of the windows in it are read again.
 fn current_state(state: &mut State, known: Option<&SessionSnapshot>) -> SessionSnapshot {
     let keyboard = layouts::all(state);
     let state = &*state;
     let (windows, workspaces) = match known {
         Some(known) => {
-            (known.windows.iter().map(|window| refresh_window(state, window)).collect(), known.workspaces.clone())
+            let positions = state.shell.strips().column_positions();
+            let windows = known.windows.iter().map(|window| refresh_window(state, window, &positions));
+            (windows.collect(), known.workspaces.clone())
         }
         None => (windows::states(state), workspaces::all(state)),
     };
@@ -56,11 +62,13 @@ fn current_state(state: &mut State, known: Option<&SessionSnapshot>) -> SessionS
     }
 }
 
-/// An unchanged window with its current visibility, output and content.
-fn refresh_window(state: &State, known: &WindowState) -> WindowState {
+/// An unchanged window with its current visibility, output, content and layout. The layout may change alone: a column
+/// with a single window becomes a column of tabs.
+fn refresh_window(state: &State, known: &WindowState, positions: &HashMap<WindowId, ColumnPosition>) -> WindowState {
     let window = state.shell.window(known.window);
     let now = window.and_then(|window| windows::visibility(state, window));
     let (visible, output) = now.unwrap_or_default();
     let content = window.and_then(|window| window.content()).map(str::to_owned);
-    WindowState { visible, output, content, ..known.clone() }
+    let layout = window.map(|window| windows::layout(window, positions)).unwrap_or_default();
+    WindowState { visible, output, content, layout, ..known.clone() }
 }

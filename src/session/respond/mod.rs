@@ -14,10 +14,10 @@ mod workspaces;
 use std::path::PathBuf;
 
 use super::{ExitStatus, reload, virtual_outputs};
-use crate::bindings::{ParseActionError, ShortcutAction};
+use crate::bindings::ShortcutAction;
 use crate::config::OutputMode;
 use crate::guard::panic_guard;
-use crate::input::actions;
+use crate::input::{action_availability, actions};
 use crate::ipc::injected_input::device_events;
 use crate::ipc::{RequestOutcome, Respond, Ticket, screenshot};
 use crate::output::clients::rules;
@@ -88,12 +88,15 @@ impl Respond for State {
     }
 }
 
-/// Runs the action of a keyboard shortcut.
+/// Runs the action of a keyboard shortcut. Refuses an action that would have no effect now, with the reason.
 fn run_action(state: &mut State, action: &str) -> ResponseOrReason {
-    let action: ShortcutAction = action.parse().map_err(|error: ParseActionError| error.to_string())?;
+    let action = ShortcutAction::from_words(action)?;
     if action == ShortcutAction::EndSession {
         end_session_question::place_to_ask(state)
             .map_err(|unseen| format!("{unseen}; `upbeat msg quit` ends it without asking"))?;
+    }
+    if let Some(reason) = action_availability::why_unavailable(state, &action) {
+        return Err(reason.to_owned());
     }
     actions::run(state, &action);
     Ok(Response::Done)

@@ -1,13 +1,14 @@
 //! Answers of the private socket about windows.
 
+use ahash::HashMap;
+
 use super::list_sentence;
 use super::outputs::rect;
-
-use crate::shell;
+use crate::shell::{self, WindowArrangement};
 use crate::state::State;
 use crate::surface::SurfaceEntry;
-use upbeat_record::ipc::message::WindowInfo;
 use upbeat_record::ipc::message::event::WindowState;
+use upbeat_record::ipc::message::{ColumnPosition, WindowInfo, WindowLayout, WindowMode};
 use upbeat_timing::id::{ClientId, WindowId};
 use upbeat_timing::pacing::{ClientClass, Pacing};
 use upbeat_timing::time::Clock;
@@ -17,7 +18,8 @@ const UNSEEN: &str = "it is on no output, or was not visible there yet";
 
 /// Every window with content, the topmost first.
 pub(super) fn all(state: &State) -> Vec<WindowInfo> {
-    state.shell.windows().rev().filter_map(|window| describe(state, window)).collect()
+    let positions = state.shell.strips().column_positions();
+    state.shell.windows().rev().filter_map(|window| describe(state, window, &positions)).collect()
 }
 
 /// Every window with content and its root surface, the topmost first.
@@ -40,7 +42,23 @@ pub(super) fn client_of(state: &State, wanted: WindowId) -> Result<ClientId, Str
 
 /// All windows, without the values that change with each frame.
 pub(super) fn states(state: &State) -> Vec<WindowState> {
-    state.shell.windows().rev().filter_map(|window| Some(describe(state, window)?.into())).collect()
+    all(state).into_iter().map(Into::into).collect()
+}
+
+/// How a window lies on its workspace. `positions`: the places of all tiled windows.
+pub(super) fn layout(window: &shell::Window, positions: &HashMap<WindowId, ColumnPosition>) -> WindowLayout {
+    WindowLayout {
+        mode: match window.arrangement() {
+            WindowArrangement::Floating => WindowMode::Floating,
+            WindowArrangement::Tiled { is_maximised: false, .. } => WindowMode::Tiled,
+            WindowArrangement::Tiled { is_maximised: true, .. } | WindowArrangement::Maximized { .. } => {
+                WindowMode::Maximised
+            }
+            WindowArrangement::Fullscreen { .. } => WindowMode::Fullscreen,
+        },
+        snapped: window.snapped_part(),
+        column: positions.get(&window.id).copied(),
+    }
 }
 
 /// Whether any part of a window is visible, and the output that paces it.
@@ -50,7 +68,11 @@ pub(super) fn visibility(state: &State, window: &shell::Window) -> Option<(bool,
     Some((state.outputs.is_visible(entry), output))
 }
 
-fn describe(state: &State, window: &shell::Window) -> Option<WindowInfo> {
+fn describe(
+    state: &State,
+    window: &shell::Window,
+    positions: &HashMap<WindowId, ColumnPosition>,
+) -> Option<WindowInfo> {
     let now = state.clock.now();
     let entry = state.surfaces.get(window.surface())?;
     let output = entry.output().and_then(|id| state.outputs.by_id(id));
@@ -77,9 +99,11 @@ fn describe(state: &State, window: &shell::Window) -> Option<WindowInfo> {
         geometry: rect(window.rect()),
         focused: state.shell.focused() == Some(window.id),
         urgent: state.shell.workspaces().is_urgent(window.id),
+        minimised: state.shell.is_minimised(window.id),
         visible: state.outputs.is_visible(entry),
         output: output.map(|output| output.output().name()),
         workspace: state.shell.workspaces().place(window.id).map(|place| place.number),
+        layout: layout(window, positions),
         class: pacer.map_or(ClientClass::Unknown, |pacer| pacer.class()),
         slope: pacer.and_then(|pacer| pacer.slope()),
         wish: pacer.map_or(state.outputs.rules().default_wish(), |pacer| pacer.wished()),

@@ -38,6 +38,7 @@ use super::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
 use column::{LayoutTile, TiledColumn};
 use op::{LayoutRect, WindowOpening};
 use screens::ScreenState;
+use upbeat_record::ipc::message::ColumnPosition;
 use workspace::LayoutWorkspace;
 
 /// All windows of a session, on all workspaces of all screens.
@@ -179,6 +180,23 @@ impl TilingLayout {
     pub fn drop_target(&self, place: WorkspaceId, point: Point<i32, Physical>) -> Option<(DropTarget, op::LayoutRect)> {
         let screen = self.state(place.screen).filter(|screen| screen.is_connected)?;
         drop_target::at(&screen.workspace(place.number).strip, point, &screen.area)
+    }
+
+    /// Every tiled window on a screen that is plugged in, with its place. The width is in physical pixels.
+    pub fn column_positions(&self) -> impl Iterator<Item = (WindowId, ColumnPosition)> {
+        let connected = self.screens.iter().filter(|screen| screen.is_connected);
+        let columns = connected.flat_map(|screen| {
+            let strips = screen.workspaces().iter().map(|workspace| &workspace.strip.columns);
+            strips.flat_map(|columns| (1..).zip(columns)).map(|(number, column)| (number, column, &screen.area))
+        });
+        columns.flat_map(|(number, column, area)| {
+            let (tabs, width) = (column.is_tabbed(area), column.width(area));
+            let active = column.active_window();
+            (1..).zip(&column.rows).map(move |(row, tile)| {
+                let active = active == Some(tile.window);
+                (tile.window, ColumnPosition { column: number, row, tabs, active, width })
+            })
+        })
     }
 
     /// Every column with tab titles: its visible window, and all its windows from top to bottom.

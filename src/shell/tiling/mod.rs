@@ -24,6 +24,7 @@ mod tile_configure;
 pub use layout_sync::{arrange, arrange_in_time};
 pub(super) use layout_sync::{expected_workspace, minimum_size_changed, recheck_floating_rule, set_initial_tile};
 
+use ahash::HashMap;
 use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle};
 
@@ -34,6 +35,7 @@ use super::workspaces::{ScreenId, WorkspaceId};
 use super::{Shell, ShellRevision, Window, WindowId};
 use crate::shell::{ShellOutputs, geometry};
 use crate::state::State;
+use upbeat_record::ipc::message::ColumnPosition;
 use upbeat_timing::time::Instant;
 
 /// Gap between windows, and between windows and the edge, in logical pixels: enough to separate them and to show the
@@ -142,6 +144,12 @@ impl TilingState {
         self.default_mode == TilingMode::Strip
             || self.has_windows
             || self.mode_overrides.iter().any(|(_, mode)| *mode == TilingMode::Strip)
+    }
+
+    /// Every tiled window with its place among the columns. The width is in logical pixels, as all lengths of the
+    /// [areas](Self::area) are.
+    pub fn column_positions(&self) -> HashMap<WindowId, ColumnPosition> {
+        self.layout.column_positions().collect()
     }
 
     /// Every column with tabs: its visible window, and all its windows.

@@ -144,9 +144,11 @@ fn tile(state: &mut State, it: &ArrangedWindow, on: &StripOutput<'_>) -> bool {
     true
 }
 
-/// Puts a window that was tiled until now at its floating place. Returns whether it was tiled.
+/// Puts a window that was tiled until now at its floating place. Returns whether it was tiled, or was configured as a
+/// tile: a dialog may name its parent only after its first configure.
 fn float(state: &mut State, it: &ArrangedWindow, on: &StripOutput<'_>) -> bool {
-    let Some(window) = state.shell.window(it.window).filter(|window| window.in_strip) else { return false };
+    let was_tile = |window: &&Window| window.in_strip || matches!(window.wanted, WindowArrangement::Tiled { .. });
+    let Some(window) = state.shell.window(it.window).filter(was_tile) else { return false };
     let was_fullscreen = matches!(window.wanted, WindowArrangement::Fullscreen { .. }) && window.placed;
     let rect = to_global(it.rect, on.full, on.output.current_scale().fractional_scale());
     let Some(window) = state.shell.window_mut(it.window) else { return false };

@@ -316,3 +316,21 @@ fn column_moved_to_a_floating_workspace_becomes_floating_windows() {
     act(&mut world, "column-to-workspace 1");
     assert_eq!(["b", "c"].map(|title| workspace_and_output(&world, title).0), [2, 1]);
 }
+
+#[test]
+fn dialog_that_names_its_parent_after_its_first_configure_is_told_that_it_floats() {
+    let mut world = world();
+    let (client, parent) = open(&mut world, "parent");
+    world.client(client).take_events();
+    let dialog = world.open_in(client, "dialog", 60, 40);
+    dialog.toplevel.set_parent(Some(&parent.toplevel));
+    world.settle();
+    world.turn();
+    world.settle();
+    let states = world.client(client).take_events().into_iter().rev().find_map(|event| match event {
+        ClientEvent::ToplevelConfigure { width: 60, height: 40, states, .. } => Some(states),
+        _ => None,
+    });
+    let states = states.expect("a configure in its own size");
+    assert!(!states.contains(&(State::TiledLeft as u32)), "{states:?}");
+}

@@ -55,6 +55,29 @@ fn check_view(layout: &TilingLayout, place: WorkspaceId) {
     assert!(!fits || to <= usable.loc.x + usable.size.w, "{active:?} ends right of {usable:?}");
 }
 
+/// Every tiled window has the position that its place in the arrangement says.
+fn check_positions(layout: &TilingLayout) {
+    let positions: Vec<_> = layout.column_positions().collect();
+    let connected = layout.screens.iter().filter(|screen| screen.is_connected).map(|screen| screen.screen);
+    let places = connected.flat_map(|screen| WorkspaceNumber::all().map(move |number| WorkspaceId { screen, number }));
+    let tiles: Vec<ArrangedWindow> =
+        places.flat_map(|place| arranged(layout, place)).filter(|it| !it.is_floating).collect();
+    assert_eq!(
+        tiles.iter().map(|it| it.window).collect::<Vec<_>>(),
+        positions.iter().map(|it| it.0).collect::<Vec<_>>()
+    );
+    for (tile, (id, position)) in tiles.iter().zip(&positions) {
+        assert_eq!(layout.column_of(*id)[position.row as usize - 1], *id);
+        assert_eq!(tile.is_behind, position.tabs && !position.active, "{tile:?} {position:?}");
+        assert!(tile.is_fullscreen || tile.rect.size.w == position.width, "{tile:?} {position:?}");
+    }
+    for ((_, before), (_, after)) in positions.iter().zip(positions.iter().skip(1)) {
+        let is_next = (after.column, after.row) == (before.column, before.row + 1)
+            || after.row == 1 && (after.column == before.column + 1 || after.column == 1);
+        assert!(is_next, "{before:?} {after:?}");
+    }
+}
+
 /// Visible tiled windows never overlap, and the windows of a column fill its height where they can.
 fn check_tiles(layout: &TilingLayout, place: WorkspaceId) {
     let (Some(state), Some(workspace)) = (layout.state(place.screen), layout.workspace(place)) else { return };
@@ -97,6 +120,7 @@ fn check_floating(layout: &TilingLayout, place: WorkspaceId) {
 
 fn check(layout: &TilingLayout) {
     check_places(layout);
+    check_positions(layout);
     for place in all_places() {
         check_view(layout, place);
         check_tiles(layout, place);

@@ -19,7 +19,7 @@ use super::layouts::KeyboardLayouts;
 use super::mode::OutputMode;
 use super::window::WindowInfo;
 use super::workspace::{WorkspaceInfo, WorkspaceNumber};
-use super::{LogicalRect, VERSION};
+use super::{LogicalRect, VERSION, WindowLayout};
 use upbeat_timing::id::{ClientId, WindowId};
 
 /// A line with an event.
@@ -129,12 +129,18 @@ pub struct WindowState {
     /// Whether its client has asked for attention since the window last had the focus.
     #[serde(default)]
     pub urgent: bool,
+    /// Whether it is minimised: hidden until the user or a client asks for it.
+    #[serde(default)]
+    pub minimised: bool,
     /// Whether any part of it is visible.
     pub visible: bool,
     /// Name of the output that paces it.
     pub output: Option<String>,
     /// Number of the workspace that it is on.
     pub workspace: Option<WorkspaceNumber>,
+    /// How it lies on its workspace: floating or in a column, for example.
+    #[serde(default)]
+    pub layout: WindowLayout,
 }
 
 /// An output, without the values that change with each frame.
@@ -175,9 +181,11 @@ impl From<WindowInfo> for WindowState {
             geometry: window.geometry,
             focused: window.focused,
             urgent: window.urgent,
+            minimised: window.minimised,
             visible: window.visible,
             output: window.output,
             workspace: window.workspace,
+            layout: window.layout,
         }
     }
 }
@@ -275,9 +283,11 @@ mod tests {
             geometry: LogicalRect::default(),
             focused: false,
             urgent: false,
+            minimised: false,
             visible: true,
             output: None,
             workspace: None,
+            layout: WindowLayout::default(),
         }
     }
 

@@ -21,6 +21,7 @@ mod request;
 mod response;
 mod statistics;
 mod window;
+mod window_layout;
 pub mod workspace;
 
 pub use client_use::{ClientUse, EndedClient, ResourceUse};
@@ -32,6 +33,7 @@ pub use response::Response;
 use serde::{Deserialize, Serialize};
 pub use statistics::{CadenceStats, Frequency, Miss, OutputStats, WindowStats};
 pub use window::WindowInfo;
+pub use window_layout::{ColumnPosition, SnappedPart, WindowLayout, WindowMode};
 pub use workspace::{WorkspaceInfo, WorkspaceOrder};
 
 use upbeat_timing::id::WindowId;

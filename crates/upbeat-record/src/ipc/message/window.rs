@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::LogicalRect;
 use super::workspace::WorkspaceNumber;
+use super::{LogicalRect, WindowLayout};
 use upbeat_timing::id::{ClientId, WindowId};
 use upbeat_timing::pacing::{ClientClass, Pacing, PacingWish};
 use upbeat_timing::record::DistributionSummary;
@@ -36,6 +36,9 @@ pub struct WindowInfo {
     /// Whether its client has asked for attention since the window last had the focus.
     #[serde(default)]
     pub urgent: bool,
+    /// Whether it is minimised: hidden until the user or a client asks for it.
+    #[serde(default)]
+    pub minimised: bool,
     /// Whether any part of it is visible.
     pub visible: bool,
     /// Name of the output that paces it.
@@ -43,6 +46,9 @@ pub struct WindowInfo {
     /// Number of the workspace that it is on.
     #[serde(default)]
     pub workspace: Option<WorkspaceNumber>,
+    /// How it lies on its workspace: floating or in a column, for example.
+    #[serde(default)]
+    pub layout: WindowLayout,
     /// How the client uses frame callbacks, as measured.
     pub class: ClientClass,
     /// How much later the client commits for each unit of time that its callback is sent later. `class` is derived
