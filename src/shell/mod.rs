@@ -25,6 +25,7 @@ pub mod layers;
 pub mod layout;
 pub mod lock;
 pub mod minimising;
+pub mod named_workspaces;
 pub mod notices;
 mod output_moves;
 pub mod overview;

@@ -185,8 +185,15 @@ impl EventStreamSession {
                 return "the second output's end".to_owned();
             }
             (7, Some(window)) => Request::Focus { window },
-            (8, window) => Request::Workspace(WorkspaceOrder { output: None, number, window }),
-            (9, _) => Request::Workspace(WorkspaceOrder { output: Some(output), number, window: None }),
+            (8, window) => {
+                Request::Workspace(WorkspaceOrder { output: None, number: Some(number), name: None, window })
+            }
+            (9, _) => Request::Workspace(WorkspaceOrder {
+                output: Some(output),
+                number: Some(number),
+                name: None,
+                window: None,
+            }),
             (10, _) => Request::SetScale { output, scale: self.random.random_range(1..5_u8).into() },
             (11, _) => Request::SetPosition { output, x: self.random.random_range(0..500), y: 0 },
             (12, _) => Request::SetPower { output, on: self.random.random() },

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::{ParseActionError, ScreenshotOf, ShortcutAction};
 use crate::shell::layout::op::{Direction, HorizontalSide, Resize};
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::WorkspaceReference;
 
 pub(super) const RUN: &str = "run ";
 pub(super) const SHELL: &str = "sh ";
@@ -141,7 +141,7 @@ impl FromStr for ShortcutAction {
         }
         let (word, rest) = text.split_once(' ').ok_or(ParseActionError)?;
         let line = || Some(rest.trim()).filter(|line| !line.is_empty()).map(Into::into).ok_or(ParseActionError);
-        let number = || rest.trim().parse::<WorkspaceNumber>().map_err(|_| ParseActionError);
+        let workspace = || rest.trim().parse::<WorkspaceReference>().map_err(|_| ParseActionError);
         match (word, direction(rest)) {
             ("run", _) => rest.parse().map(ShortcutAction::Run).map_err(|_| ParseActionError),
             ("sh", _) => line().map(ShortcutAction::Shell),
@@ -153,9 +153,9 @@ impl FromStr for ShortcutAction {
             ("output", _) => side(rest).map(ShortcutAction::Output),
             ("move-to-output", _) => side(rest).map(ShortcutAction::MoveToOutput),
             ("column-to-output", _) => side(rest).map(ShortcutAction::ColumnToOutput),
-            ("workspace", _) => number().map(ShortcutAction::Workspace),
-            ("move-to-workspace", _) => number().map(ShortcutAction::MoveToWorkspace),
-            ("column-to-workspace", _) => number().map(ShortcutAction::ColumnToWorkspace),
+            ("workspace", _) => workspace().map(ShortcutAction::Workspace),
+            ("move-to-workspace", _) => workspace().map(ShortcutAction::MoveToWorkspace),
+            ("column-to-workspace", _) => workspace().map(ShortcutAction::ColumnToWorkspace),
             _ => Err(ParseActionError),
         }
     }
@@ -169,11 +169,12 @@ mod tests {
 
     #[test]
     fn words_and_actions_are_one_to_one() {
-        let numbered = WorkspaceNumber::all().flat_map(|number| {
+        let numbered = ["1", "9", "mail", "my mail", "next"].into_iter().flat_map(|workspace| {
+            let workspace: WorkspaceReference = workspace.parse().unwrap();
             [
-                ShortcutAction::Workspace(number),
-                ShortcutAction::MoveToWorkspace(number),
-                ShortcutAction::ColumnToWorkspace(number),
+                ShortcutAction::Workspace(workspace.clone()),
+                ShortcutAction::MoveToWorkspace(workspace.clone()),
+                ShortcutAction::ColumnToWorkspace(workspace),
             ]
         });
         let sides = DIRECTIONS[..4].iter().flat_map(|(_, side)| {
@@ -206,7 +207,9 @@ mod tests {
             "workspace",
             "workspace 0",
             "workspace 10",
-            "move-to-workspace x",
+            "move-to-workspace -1",
+            "workspace a\u{7}",
+            "workspace a name of more than 32 characters",
             "Help",
             "run ",
             "run",

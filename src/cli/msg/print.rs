@@ -123,10 +123,11 @@ fn ended_text(ended: &[EndedClient], bugs: u32) -> String {
 
 fn workspaces_table(workspaces: &[WorkspaceInfo]) -> TextTable {
     let mut table = TextTable::new(&["output", " workspace", "seen", "windows"]);
-    for WorkspaceInfo { output, number, active, urgent, windows } in workspaces {
+    for WorkspaceInfo { output, number, name, active, urgent, windows } in workspaces {
         let windows: Vec<String> = windows.iter().map(|window| window.0.to_string()).collect();
         let seen = format!("{}{}", if *active { "yes" } else { "no" }, if *urgent { ", urgent" } else { "" });
-        table.row(vec![output.clone(), number.to_string(), seen, windows.join(", ")]);
+        let own = name.as_deref().map_or_else(|| number.to_string(), printable);
+        table.row(vec![output.clone(), own, seen, windows.join(", ")]);
     }
     table
 }
@@ -331,6 +332,7 @@ mod tests {
             visible: number == 1,
             output: Some("HEADLESS-1".to_owned()),
             workspace: None,
+            workspace_name: None,
             class: ClientClass::Draws,
             slope: Some(0.98),
             wish: PacingWish::Auto,

@@ -135,6 +135,9 @@ pub struct WindowState {
     pub output: Option<String>,
     /// Number of the workspace that it is on.
     pub workspace: Option<WorkspaceNumber>,
+    /// Name of that workspace; `None` for 1 to 9.
+    #[serde(default)]
+    pub workspace_name: Option<String>,
 }
 
 /// An output, without the values that change with each frame.
@@ -178,6 +181,7 @@ impl From<WindowInfo> for WindowState {
             visible: window.visible,
             output: window.output,
             workspace: window.workspace,
+            workspace_name: window.workspace_name,
         }
     }
 }
@@ -278,6 +282,7 @@ mod tests {
             visible: true,
             output: None,
             workspace: None,
+            workspace_name: None,
         }
     }
 

@@ -22,6 +22,7 @@ mod response;
 mod statistics;
 mod window;
 pub mod workspace;
+pub mod workspace_name;
 
 pub use client_use::{ClientUse, EndedClient, ResourceUse};
 pub use layer::{LayerInfo, LayerLevel};

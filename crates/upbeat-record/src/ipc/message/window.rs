@@ -43,6 +43,9 @@ pub struct WindowInfo {
     /// Number of the workspace that it is on.
     #[serde(default)]
     pub workspace: Option<WorkspaceNumber>,
+    /// Name of that workspace; `None` for 1 to 9.
+    #[serde(default)]
+    pub workspace_name: Option<String>,
     /// How the client uses frame callbacks, as measured.
     pub class: ClientClass,
     /// How much later the client commits for each unit of time that its callback is sent later. `class` is derived
