@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Error as _, SeqAccess};
+use serde::de::{DeserializeSeed, SeqAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
@@ -43,13 +43,23 @@ impl<'de> DeserializeSeed<'de> for NextName<'_> {
     type Value = WorkspaceName;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<WorkspaceName, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let name: WorkspaceName = text.parse().map_err(|error| D::Error::custom(format!("\"{text}\": {error}")))?;
+        deserializer.deserialize_str(self)
+    }
+}
+
+// A visitor, because an error of a visitor is at the place of its entry.
+impl serde::de::Visitor<'_> for NextName<'_> {
+    type Value = WorkspaceName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<WorkspaceName, E> {
+        let name: WorkspaceName = text.parse().map_err(|error| E::custom(format!("\"{text}\": {error}")))?;
         match () {
-            () if self.0.contains(&name) => Err(D::Error::custom(format!("\"{name}\" is in the list already"))),
-            () if self.0.len() == MOST_NAMED => {
-                Err(D::Error::custom(format!("\"{name}\": more than {MOST_NAMED} names")))
-            }
+            () if self.0.contains(&name) => Err(E::custom(format!("\"{name}\" is in the list already"))),
+            () if self.0.len() == MOST_NAMED => Err(E::custom(format!("\"{name}\": more than {MOST_NAMED} names"))),
             () => Ok(name),
         }
     }

@@ -94,7 +94,7 @@ pub fn show(
         };
         let margin = if is_empty { NAME_MARGIN } else { INDENT };
         let label = super::workspace_label(shell.workspaces(), card.number, bold);
-        let label = bold.fit(&label, rect.size.w - (2.0 * margin * scale) as i32);
+        let label = bold.fit_letters(&label, rect.size.w - (2.0 * margin * scale) as i32);
         sheet.text(OverlayPart::CardName(card.number), &label, bold, NUMBER, place);
         let colour = match () {
             () if goal == Some(card.number) => DROP_CARD,
