@@ -23,9 +23,9 @@ use super::WindowId;
 use super::change_log::ChangeLog;
 pub use names::UnknownWorkspace;
 pub use renumbering::WorkspaceRenumbering;
-pub use upbeat_record::ipc::message::workspace::{InvalidWorkspaceNumber, WorkspaceNumber};
+pub use upbeat_record::ipc::message::workspace::{InvalidWorkspaceNumber, MOST_NAMED, WorkspaceNumber};
 pub use upbeat_record::ipc::message::workspace_name::{
-    InvalidWorkspaceName, MOST_NAMED, ParseWorkspaceError, WorkspaceName, WorkspaceReference,
+    InvalidWorkspaceName, ParseWorkspaceError, WorkspaceName, WorkspaceReference,
 };
 
 use crate::revision::Revision;

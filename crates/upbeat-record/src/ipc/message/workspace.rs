@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::workspace_name::MOST_NAMED;
 use upbeat_timing::id::WindowId;
+
+/// Largest number of workspaces with a name.
+pub const MOST_NAMED: usize = 16;
 
 /// The number of a workspace: 1 to 9, because each has a number key. Workspaces with a name follow, from 10, in the
 /// order of the configuration.

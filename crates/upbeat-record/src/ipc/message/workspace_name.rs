@@ -7,8 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::workspace::WorkspaceNumber;
 
-/// Largest number of workspaces with a name.
-pub const MOST_NAMED: usize = 16;
 /// Longest name, in characters.
 const LONGEST: usize = 32;
 
@@ -162,6 +160,7 @@ impl<'de> Deserialize<'de> for WorkspaceReference {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ipc::message::workspace::MOST_NAMED;
 
     #[test]
     fn name_is_short_plain_and_not_a_number() {
