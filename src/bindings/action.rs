@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{CommandLine, suggestions};
 use crate::shell::layout::op::{Direction, HorizontalSide, Resize};
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::WorkspaceReference;
 
 /// An action that a shortcut runs. The list of shortcuts shows the variants in this order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,15 +63,16 @@ pub enum ShortcutAction {
     Hud,
     /// Ends the shortcut inhibitor of the focused window, or grants it again.
     Shortcuts,
-    Workspace(WorkspaceNumber),
+    /// Shows a workspace.
+    Workspace(WorkspaceReference),
     /// Shows the next workspace.
     NextWorkspace,
     /// Shows the previous workspace.
     PreviousWorkspace,
     /// Moves the focused window to a workspace.
-    MoveToWorkspace(WorkspaceNumber),
+    MoveToWorkspace(WorkspaceReference),
     /// Moves the focused column to a workspace.
-    ColumnToWorkspace(WorkspaceNumber),
+    ColumnToWorkspace(WorkspaceReference),
     /// Shows the next workspace and moves the focused window to it.
     MoveToNextWorkspace,
     /// Shows the previous workspace and moves the focused window to it.
@@ -118,7 +119,7 @@ pub enum ScreenshotOf {
      \"height SIZE\", \"full-width\", \"float\", \"layout\", \"overview\", \"hud\", \"shortcuts\", \"workspace N\", \
      \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \"column-to-workspace N\", \"move-to-next-workspace\", \
      \"move-to-previous-workspace\", \"output WHERE\", \"move-to-output WHERE\", \"column-to-output WHERE\", \"next-keyboard-layout\", \
-     \"previous-keyboard-layout\", \"screenshot screen\", \"screenshot window\", \"screenshot region\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9, left, right, up, down, \
+     \"previous-keyboard-layout\", \"screenshot screen\", \"screenshot window\", \"screenshot region\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9 or the name of a workspace, left, right, up, down, \
      first or last for WHERE, and 50%, +10%, -10% or next for SIZE"
 )]
 pub struct ParseActionError;
@@ -170,9 +171,9 @@ impl ShortcutAction {
             ShortcutAction::ColumnToOutput(direction) => {
                 format!("Take column to the screen {}", spelling::describe_position(*direction))
             }
-            ShortcutAction::Workspace(number) => format!("Workspace {number}"),
-            ShortcutAction::MoveToWorkspace(number) => format!("Window to workspace {number}"),
-            ShortcutAction::ColumnToWorkspace(number) => format!("Column to workspace {number}"),
+            ShortcutAction::Workspace(to) => format!("Workspace {to}"),
+            ShortcutAction::MoveToWorkspace(to) => format!("Window to workspace {to}"),
+            ShortcutAction::ColumnToWorkspace(to) => format!("Column to workspace {to}"),
             ShortcutAction::SwitchTerminal(number) => format!("Virtual terminal {number}"),
             _ => spelling::argumentless(self).map_or("", |(_, about)| about).to_owned(),
         }
@@ -180,6 +181,16 @@ impl ShortcutAction {
 }
 
 impl ShortcutAction {
+    /// The workspace that the action shows, or sends windows to.
+    pub const fn workspace(&self) -> Option<&WorkspaceReference> {
+        match self {
+            ShortcutAction::Workspace(to)
+            | ShortcutAction::MoveToWorkspace(to)
+            | ShortcutAction::ColumnToWorkspace(to) => Some(to),
+            _ => None,
+        }
+    }
+
     /// Description that covers all four directions at once, for actions with a direction.
     pub const fn description_for_all_directions(&self) -> Option<&'static str> {
         match self {
@@ -221,9 +232,9 @@ impl fmt::Display for ShortcutAction {
             ShortcutAction::ColumnToOutput(direction) => {
                 write!(f, "{}{}", spelling::COLUMN_TO_OUTPUT, spelling::direction_spelling(*direction))
             }
-            ShortcutAction::Workspace(number) => write!(f, "{}{number}", spelling::WORKSPACE),
-            ShortcutAction::MoveToWorkspace(number) => write!(f, "{}{number}", spelling::MOVE_TO_WORKSPACE),
-            ShortcutAction::ColumnToWorkspace(number) => write!(f, "{}{number}", spelling::COLUMN_TO_WORKSPACE),
+            ShortcutAction::Workspace(to) => write!(f, "{}{to}", spelling::WORKSPACE),
+            ShortcutAction::MoveToWorkspace(to) => write!(f, "{}{to}", spelling::MOVE_TO_WORKSPACE),
+            ShortcutAction::ColumnToWorkspace(to) => write!(f, "{}{to}", spelling::COLUMN_TO_WORKSPACE),
             // Not accepted in the configuration, because every keymap has keys for it.
             ShortcutAction::SwitchTerminal(number) => write!(f, "terminal {number}"),
             _ => f.write_str(spelling::argumentless(self).map_or("", |(word, _)| word)),

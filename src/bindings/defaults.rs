@@ -9,7 +9,7 @@ use super::{
     TriggerDirection,
 };
 use crate::shell::layout::op::{Direction, HorizontalSide, Resize};
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::{WorkspaceNumber, WorkspaceReference};
 
 /// Change of a width or height per key press, in per cent of the screen.
 const STEP: i8 = 10;
@@ -107,9 +107,10 @@ pub fn default_keys() -> BTreeMap<Chord, Binding> {
     bind(plain(keysyms::KEY_Print), ShortcutAction::Screenshot(ScreenshotOf::Screen));
     bind(alt(keysyms::KEY_Print), ShortcutAction::Screenshot(ScreenshotOf::Window));
     bind(shifted(plain(keysyms::KEY_Print)), ShortcutAction::Screenshot(ScreenshotOf::Region));
-    for (number, digit) in WorkspaceNumber::all().zip(keysyms::KEY_1..) {
-        bind(with(digit), ShortcutAction::Workspace(number));
-        bind(shifted(with(digit)), ShortcutAction::MoveToWorkspace(number));
+    let numbered = WorkspaceNumber::up_to(WorkspaceNumber::LAST_UNNAMED).map(WorkspaceReference::Number);
+    for (workspace, digit) in numbered.zip(keysyms::KEY_1..) {
+        bind(with(digit), ShortcutAction::Workspace(workspace.clone()));
+        bind(shifted(with(digit)), ShortcutAction::MoveToWorkspace(workspace));
     }
     let lock = Chord {
         held: HeldModifiers { logo: true, alt: true, ..HeldModifiers::default() },

@@ -258,6 +258,6 @@ mod tests {
         let held = ModifiersState { alt: true, ..ModifiersState::default() };
         let key = Keysym::from(keysyms::KEY_2);
         let action = bindings.binding_of_key(&PressedKey { held: &held, modified: key, plain: &[key] }, false);
-        assert_eq!(action.map(|bound| bound.action), Some(ShortcutAction::Workspace(2.try_into().unwrap())));
+        assert_eq!(action.map(|bound| bound.action), Some(ShortcutAction::Workspace("2".parse().unwrap())));
     }
 }

@@ -8,7 +8,7 @@ use super::{
     AnimationSettings, Autostart, ClientLimits, Config, CursorOptions, EffectOptions, Environment, FocusOption,
     GestureOptions, InPlaceSize, KeyboardOptions, Keys, KeysWhenLocked, LateLatchOptions, LayoutOption, MissBudgets,
     Percent, PointerSettings, PrivilegeOptions, ProgramCommand, RgbColour, ScreenshotOptions, ScrollSettings,
-    TimingOptions, X11Options,
+    TimingOptions, WorkspaceNames, X11Options,
 };
 use crate::bindings::CommandLine;
 use upbeat_timing::defaults::OWN_FRAMES_AHEAD;
@@ -24,6 +24,7 @@ impl Default for Config {
             background: RgbColour { red: 0x1d, green: 0x23, blue: 0x30 },
             hint: true,
             workspace_indicator: true,
+            workspaces: WorkspaceNames::default(),
             layout: LayoutOption::default(),
             focus: FocusOption::default(),
             planes: true,

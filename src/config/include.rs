@@ -42,15 +42,17 @@ pub(super) fn read(path: &Path, reads: &mut dyn FnMut(&Path)) -> Result<Config, 
     let text = reading.text(path)?;
     let config = parse(path, &text)?;
     if config.include.is_empty() {
+        config.check_workspaces(path, &text)?;
         return Ok(config);
     }
     let mut all = Table::new();
     reading.collect(path, &text, &mut all)?;
     let together = |message: String| ConfigError::Together { path: path.to_owned(), message };
     let config = Config::deserialize(Value::Table(all)).map_err(|error| together(error.message().to_owned()))?;
-    config.exceeded_limit().map_or(Ok(config), |(most, name)| {
-        Err(together(format!("more than {most} {name}, with those of the files that it includes")))
-    })
+    if let Some((most, name)) = config.exceeded_limit() {
+        return Err(together(format!("more than {most} {name}, with those of the files that it includes")));
+    }
+    config.unknown_workspace().map_or(Ok(config), |unknown| Err(together(unknown.to_string())))
 }
 
 struct IncludeReader<'a> {
@@ -213,6 +215,19 @@ mod tests {
         assert_eq!(keys.get(&"Mod+Alt+L".parse().unwrap()), Some(&crate::bindings::ShortcutAction::Help.into()));
         let lock = "Super+Alt+L".parse().unwrap();
         assert_eq!(keys.get(&lock), crate::bindings::default_keys().get(&lock), "the included one is gone");
+    }
+
+    #[test]
+    fn names_of_workspaces_count_across_files() {
+        let keys =
+            ("keys.toml", "[keys]\n\"Mod+M\" = \"workspace mail\"\n[[app]]\napp-id = \"a\"\nworkspace = \"mail\"");
+        let config = |names: &str| format!("include = [\"keys.toml\"]\nworkspaces = [{names}]");
+        assert!(load(&folder(&[("config.toml", &config("\"mail\"")), keys])).is_ok());
+        let error = load(&folder(&[("config.toml", &config("\"post\"")), keys])).unwrap_err();
+        assert_eq!(
+            error,
+            "config.toml: [keys] \"Mod+M\": there is no workspace called \"mail\"; there are 1 to 9 and \"post\""
+        );
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod starter;
 mod values;
 pub mod watch;
 mod windows;
+mod workspaces;
 
 pub use animations::AnimationSettings;
 pub use clients::{ClientLimits, PrivilegeOptions};
@@ -53,9 +54,10 @@ use serde::{Deserialize, Serialize};
 pub use starter::{StarterError, write_starter};
 pub use values::{InPlaceSize, OutputScale, Percent, RgbColour, ValueError, WildcardPattern};
 pub use windows::WindowRule;
+pub use workspaces::WorkspaceNames;
 
 use crate::output_transform::OutputTransform;
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::WorkspaceReference;
 pub use upbeat_record::ipc::message::{DEFAULT_REFRESH, ModeError, OutputMode, RefreshRate};
 use upbeat_timing::pacing::PacingWish;
 
@@ -76,6 +78,8 @@ pub struct Config {
     pub hint: bool,
     /// Whether an output shows its workspaces for a moment after a switch.
     pub workspace_indicator: bool,
+    /// Workspaces with a name, besides 1 to 9.
+    pub workspaces: WorkspaceNames,
     /// How the windows of workspaces are arranged.
     pub layout: LayoutOption,
     /// How a window gets the focus.
@@ -218,8 +222,8 @@ pub struct AppRule {
     pub predicted_input: Option<bool>,
     /// Whether small changes near the pointer or finger are written into the buffer on screen.
     pub in_place: Option<bool>,
-    /// The workspace of their output on which their windows open.
-    pub workspace: Option<WorkspaceNumber>,
+    /// The workspace of their output on which their windows open, by its number or name.
+    pub workspace: Option<WorkspaceReference>,
     /// Whether screen captures contain them; otherwise they are black there.
     pub capture: Option<bool>,
 }
@@ -253,7 +257,7 @@ pub struct OutputSettings {
 }
 
 /// The settings of one application, from all rules that match.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AppSettings {
     /// How its windows are paced; `None` leaves it to their output.
     pub pacing: Option<PacingWish>,
@@ -267,7 +271,7 @@ pub struct AppSettings {
     /// setting.
     pub in_place: Option<bool>,
     /// The workspace on which its windows open; `None`: the visible one.
-    pub workspace: Option<WorkspaceNumber>,
+    pub workspace: Option<WorkspaceReference>,
     /// Whether screen captures contain its windows.
     pub capture: bool,
 }
@@ -327,7 +331,7 @@ impl AppSettings {
             early_callbacks: rule.early_callbacks.unwrap_or(settings.early_callbacks),
             predicted_input: rule.predicted_input.or(settings.predicted_input),
             in_place: rule.in_place.or(settings.in_place),
-            workspace: rule.workspace.or(settings.workspace),
+            workspace: rule.workspace.clone().or(settings.workspace),
             capture: rule.capture.unwrap_or(settings.capture),
         })
     }

@@ -338,6 +338,58 @@ fn in_one_line_what_was_meant_is_said_instead_of_all_that_is_possible() {
 }
 
 #[test]
+fn mistakes_in_names_of_workspaces_are_shown_where_they_stand() {
+    let listed = config("workspaces = [\"mail\", \"my music\"]").workspaces;
+    assert_eq!(listed.names().iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["mail", "my music"]);
+    let sentence = |text: &str| parse(Path::new("c.toml"), text).unwrap_err().one_line();
+    let long = "x".repeat(33);
+    for (list, wrong) in [
+        ("\"\"", "c.toml:2:15: workspaces: \"\": expected a name of 1 to 32 characters".to_owned()),
+        (&format!("\"{long}\""), format!("c.toml:2:15: workspaces: \"{long}\": expected a name of 1 to 32 characters")),
+        (
+            "\"a\", \"7\"",
+            "c.toml:2:20: workspaces: \"7\": expected a name, not a number: the workspaces 1 to 9 are always there"
+                .to_owned(),
+        ),
+        ("\" a\"", "c.toml:2:15: workspaces: \" a\": expected a name without a space at its start and end".to_owned()),
+        ("\"a\\tb\"", "c.toml:2:15: workspaces: \"a\tb\": expected a name without control characters".to_owned()),
+        ("\"a\", \"b\", \"a\"", "c.toml:2:25: workspaces: \"a\" is in the list already".to_owned()),
+        ("3", "c.toml:2:15: workspaces: invalid type: integer `3`, expected a string".to_owned()),
+    ] {
+        assert_eq!(sentence(&format!("planes = true\nworkspaces = [{list}]")), wrong);
+    }
+    let many: Vec<String> = (0..17).map(|index| format!("\"w{index}\"")).collect();
+    assert!(sentence(&format!("workspaces = [{}]", many.join(", "))).ends_with("\"w16\": more than 16 names"));
+    assert_eq!(config(&format!("workspaces = [{}]", many[..16].join(", "))).workspaces.names().len(), 16);
+    let rule = sentence("[[app]]\napp-id = \"a\"\nworkspace = 10");
+    assert!(rule.ends_with("workspace: expected the number of a workspace, 1 to 9, or the name of one"), "{rule}");
+}
+
+#[test]
+fn workspace_that_is_not_listed_is_shown_where_it_is_used() {
+    let told = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        let loaded = ConfigFile::load(Some(path), None).map(|_| ());
+        loaded.map_err(|error| error.one_line().split("config.toml").last().unwrap_or_default().to_owned())
+    };
+    let list = "workspaces = [\"mail\", \"my music\"]\n";
+    let unknown = "there is no workspace called \"post\"; there are 1 to 9";
+    for (rest, place) in [
+        ("[keys]\n\"Mod+M\" = \"workspace post\"", ":3:11: [keys] \"Mod+M\""),
+        ("[keys]\n\"mod+m\" = { do = \"move-to-workspace post\" }", ":3:11: [keys] \"mod+m\""),
+        ("[keys]\n\"Mod+M\" = \"column-to-workspace post\"", ":3:11: [keys] \"Mod+M\""),
+        ("[[app]]\napp-id = \"a\"\n[[app]]\napp-id = \"b\"\nworkspace = \"post\"", ":6:13: [[app]] workspace"),
+        ("[[window]]\nworkspace = \"post\"", ":3:13: [[window]] workspace"),
+    ] {
+        assert_eq!(told(&format!("{list}{rest}")), Err(format!("{place}: {unknown}, \"mail\" and \"my music\"")));
+        assert_eq!(told(&format!("{list}{rest}").replace("post", "my music")), Ok(()));
+        assert_eq!(told(rest).unwrap_err().split(": ").last(), Some(unknown));
+    }
+}
+
+#[test]
 fn shadows_and_corners_are_where_a_gpu_draws_unless_something_else_is_said() {
     let effects = |text: &str| config(&format!("[effects]\n{text}")).effects.to_shell();
     let usual = effects("");

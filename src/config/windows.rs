@@ -8,7 +8,7 @@ use super::{TextMatcher, ValueError, WildcardPattern};
 use crate::shell::appearance::DecoratedBy;
 use crate::shell::resize::SizeLimits;
 use crate::shell::window_rules::{WindowProperties, WindowRuleSettings};
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::WorkspaceReference;
 
 /// A rule for windows. A condition that it leaves out holds for every window; an option that it leaves out keeps its
 /// value.
@@ -33,8 +33,8 @@ pub struct WindowRule {
     pub is_maximised: Option<bool>,
     /// The output on which it opens.
     pub output: Option<WildcardPattern>,
-    /// The workspace of that output.
-    pub workspace: Option<WorkspaceNumber>,
+    /// The workspace of that output, by its number or name.
+    pub workspace: Option<WorkspaceReference>,
     /// Whether it opens above the columns.
     pub floating: Option<bool>,
     /// The width of its column, in hundredths of the output's.
@@ -112,7 +112,7 @@ impl WindowRule {
             let there = |name: &&String| rule.output.as_ref().is_some_and(|output| output.matches(name));
             WindowRuleSettings {
                 output: outputs.iter().find(there).cloned().or(settings.output),
-                workspace: rule.workspace.or(settings.workspace),
+                workspace: rule.workspace.clone().or(settings.workspace),
                 floating: rule.floating.or(settings.floating),
                 width: rule.width.map(|width| u16::from(width.0) * 10).or(settings.width),
                 fullscreen: rule.fullscreen.or(settings.fullscreen),

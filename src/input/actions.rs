@@ -14,8 +14,8 @@ use crate::shell::end_session_question::{self, QuestionOutcome};
 use crate::shell::floating::{self, ResizeAxis};
 use crate::shell::layout::op::{Direction, HorizontalSide};
 use crate::shell::tiling::actions as strip;
-use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
-use crate::shell::{self, WindowId, arrangement_requests, minimising, overview, workspace_actions};
+use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceReference, Workspaces};
+use crate::shell::{self, WindowId, arrangement_requests, minimising, named_workspaces, overview, workspace_actions};
 use crate::state::State;
 
 /// The program and its option that run a line as a shell command.
@@ -58,13 +58,13 @@ pub fn run(state: &mut State, action: &ShortcutAction) {
         ShortcutAction::Screenshot(of) => state.take_screenshot(*of),
         ShortcutAction::EndSession => ask_to_end(state),
         ShortcutAction::SwitchTerminal(number) => state.switch_terminal(*number),
-        ShortcutAction::Workspace(number) => go_to(state, |_| *number),
-        ShortcutAction::NextWorkspace => go_to(state, WorkspaceNumber::next),
-        ShortcutAction::PreviousWorkspace => go_to(state, WorkspaceNumber::previous),
-        ShortcutAction::MoveToWorkspace(number) => send_to(state, shell::send_to, |_| *number, false),
-        ShortcutAction::ColumnToWorkspace(number) => send_to(state, shell::send_column_to, |_| *number, false),
-        ShortcutAction::MoveToNextWorkspace => send_to(state, shell::send_to, WorkspaceNumber::next, true),
-        ShortcutAction::MoveToPreviousWorkspace => send_to(state, shell::send_to, WorkspaceNumber::previous, true),
+        ShortcutAction::Workspace(to) => go_to(state, meant(to)),
+        ShortcutAction::NextWorkspace => go_to(state, next_workspace),
+        ShortcutAction::PreviousWorkspace => go_to(state, previous_workspace),
+        ShortcutAction::MoveToWorkspace(to) => send_to(state, shell::send_to, meant(to), false),
+        ShortcutAction::ColumnToWorkspace(to) => send_to(state, shell::send_column_to, meant(to), false),
+        ShortcutAction::MoveToNextWorkspace => send_to(state, shell::send_to, next_workspace, true),
+        ShortcutAction::MoveToPreviousWorkspace => send_to(state, shell::send_to, previous_workspace, true),
         ShortcutAction::Output(direction) => go_to_output(state, *direction),
         ShortcutAction::MoveToOutput(direction) => send_to_output(state, shell::send_to, *direction),
         ShortcutAction::ColumnToOutput(direction) => send_to_output(state, shell::send_column_to, *direction),
@@ -152,21 +152,42 @@ fn nearest<T>(
     there.min_by_key(|(_, rect)| distance(middle(*rect))).map(|(found, _)| found)
 }
 
-/// Shows another workspace of the current output.
-fn go_to(state: &mut State, to: impl Fn(WorkspaceNumber) -> WorkspaceNumber) {
+/// The workspace that a shortcut means while `current` is used; `None` if a reload has removed its name.
+fn meant(to: &WorkspaceReference) -> impl Fn(&Workspaces, WorkspaceId) -> Option<WorkspaceId> {
+    |workspaces, current| workspaces.find(to).ok().map(|number| workspaces.meant(current.screen, number))
+}
+
+fn next_workspace(workspaces: &Workspaces, current: WorkspaceId) -> Option<WorkspaceId> {
+    Some(WorkspaceId { number: current.number.next(workspaces.last_number()), ..current })
+}
+
+fn previous_workspace(_workspaces: &Workspaces, current: WorkspaceId) -> Option<WorkspaceId> {
+    Some(WorkspaceId { number: current.number.previous(), ..current })
+}
+
+/// Shows another workspace.
+fn go_to(state: &mut State, to: impl Fn(&Workspaces, WorkspaceId) -> Option<WorkspaceId>) {
     let Some(screen) = workspace_actions::current_screen(state) else { return };
-    let number = to(state.shell.workspaces().active(screen));
-    workspace_actions::switch(state, WorkspaceId { screen, number });
+    let workspaces = state.shell.workspaces();
+    let current = WorkspaceId { screen, number: workspaces.active(screen) };
+    if let Some(place) = to(workspaces, current) {
+        named_workspaces::show(state, place);
+    }
 }
 
 /// Sends a window to a workspace: alone, or with its column.
 type SendWindow = fn(&mut State, WindowId, WorkspaceId);
 
-/// Sends the focused window to another workspace of its output. `along`: shows that workspace, too.
-fn send_to(state: &mut State, send: SendWindow, to: impl Fn(WorkspaceNumber) -> WorkspaceNumber, along: bool) {
+/// Sends the focused window to another workspace. `along`: shows that workspace, too.
+fn send_to(
+    state: &mut State,
+    send: SendWindow,
+    to: impl Fn(&Workspaces, WorkspaceId) -> Option<WorkspaceId>,
+    along: bool,
+) {
     let Some(window) = state.shell.focused() else { return };
     let Some(from) = state.shell.workspaces().place(window) else { return };
-    let place = WorkspaceId { number: to(from.number), ..from };
+    let Some(place) = to(state.shell.workspaces(), from) else { return };
     send(state, window, place);
     if along {
         take_along(state, window, place);

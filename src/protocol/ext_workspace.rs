@@ -1,8 +1,11 @@
 //! `ext_workspace_manager_v1` 1: bars list workspaces and switch them.
 //!
-//! Each output is a group with its nine workspaces. An empty workspace that is not shown has the state `hidden`, which
+//! Each output is a group with its nine workspaces and those that the configuration names. An empty workspace that is not shown has the state `hidden`, which
 //! asks bars to leave it out. Clients can activate workspaces, and nothing else: a workspace is left by activating
-//! another, and none is created or removed. Changes are sent once in a turn of the loop ([`refresh`](super::refresh)).
+//! another, and none is created or removed by clients. If the list of names changes, workspaces are added and removed,
+//! and a workspace that stays keeps its handle. Changes are sent once in a turn of the loop ([`refresh`](super::refresh)).
+
+use std::sync::Arc;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::workspace::v1::server::{
@@ -17,7 +20,9 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use crate::guard::{self, Handlers};
 use crate::revision::Revision;
 use crate::shell::workspace_actions;
-use crate::shell::workspaces::{OutputWorkspaces, ScreenId, WorkspaceId, WorkspaceNumber};
+use crate::shell::workspaces::{
+    OutputWorkspaces, ScreenId, WorkspaceId, WorkspaceName, WorkspaceNumber, WorkspaceReference, Workspaces,
+};
 use crate::state::State;
 
 const VERSION: u32 = 1;
@@ -29,6 +34,8 @@ pub struct ExtWorkspace {
     managers: Vec<WorkspaceManager>,
     /// The state that was sent last.
     sent: Vec<OutputWorkspaces>,
+    /// The names that were sent last.
+    sent_names: Arc<[WorkspaceName]>,
     /// Revision of the workspaces at the last refresh.
     last_changes: Revision,
 }
@@ -38,7 +45,7 @@ struct WorkspaceManager {
     object: ExtWorkspaceManagerV1,
     groups: Vec<WorkspaceGroupObject>,
     /// Workspaces to activate with the client's next commit.
-    to_activate: Vec<WorkspaceId>,
+    to_activate: Vec<(ScreenId, WorkspaceReference)>,
     /// The last changes were not sent, because the client reads too slowly.
     is_behind: bool,
 }
@@ -47,21 +54,52 @@ struct WorkspaceManager {
 struct WorkspaceGroupObject {
     screen: ScreenId,
     object: ExtWorkspaceGroupHandleV1,
-    /// In order of their numbers.
-    workspaces: Vec<(ExtWorkspaceHandleV1, WorkspaceFlags)>,
+    workspaces: Vec<SentWorkspace>,
 }
 
-/// User data of a workspace handle.
+/// A workspace that a client knows.
+#[derive(Debug)]
+struct SentWorkspace {
+    reference: WorkspaceReference,
+    handle: ExtWorkspaceHandleV1,
+    /// The number and state that were sent last.
+    sent: (WorkspaceNumber, WorkspaceFlags),
+}
+
+/// User data of a workspace handle. The number of a workspace with a name changes with the list of names.
 #[derive(Debug)]
 pub struct WorkspaceHandle {
-    place: WorkspaceId,
+    screen: ScreenId,
+    reference: WorkspaceReference,
     manager: ExtWorkspaceManagerV1,
+}
+
+/// The workspaces of all outputs, as they are sent to clients.
+struct AnnouncedState<'a> {
+    rows: &'a [OutputWorkspaces],
+    workspaces: &'a Workspaces,
+}
+
+impl AnnouncedState<'_> {
+    /// All workspaces of an output, in their order.
+    fn references(&self) -> impl Iterator<Item = (WorkspaceNumber, WorkspaceReference)> {
+        self.workspaces.numbers().map(|number| {
+            let name = self.workspaces.name_of(number).cloned();
+            (number, name.map_or(WorkspaceReference::Number(number), WorkspaceReference::Name))
+        })
+    }
 }
 
 impl ExtWorkspace {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ExtWorkspaceManagerV1, ()>(VERSION, ());
-        ExtWorkspace { _global: global, managers: Vec::new(), sent: Vec::new(), last_changes: Revision::default() }
+        ExtWorkspace {
+            _global: global,
+            managers: Vec::new(),
+            sent: Vec::new(),
+            sent_names: Arc::new([]),
+            last_changes: Revision::default(),
+        }
     }
 }
 
@@ -75,8 +113,10 @@ pub(super) fn refresh(state: &mut State) {
     if listeners.managers.is_empty() || is_same && !are_some_behind {
         return;
     }
-    let rows = shell.workspaces().rows();
-    let is_other = rows != listeners.sent;
+    let workspaces = shell.workspaces();
+    let rows = workspaces.rows();
+    let is_other = rows != listeners.sent || *workspaces.names() != listeners.sent_names;
+    let state = AnnouncedState { rows: &rows, workspaces };
     for manager in &mut listeners.managers {
         if !is_other && !manager.is_behind {
             continue;
@@ -85,9 +125,10 @@ pub(super) fn refresh(state: &mut State) {
         if manager.is_behind {
             continue;
         }
-        manager.send_changes(&rows, |screen| named(outputs.iter(), shell.workspaces().name(screen)), display_handle);
+        manager.send_changes(&state, |screen| named(outputs.iter(), workspaces.name(screen)), display_handle);
     }
     listeners.sent = rows;
+    listeners.sent_names = workspaces.names().clone();
 }
 
 fn named<'a>(mut outputs: impl Iterator<Item = &'a Output>, name: Option<&str>) -> Option<Output> {
@@ -127,21 +168,22 @@ impl OutputWorkspaces {
 impl WorkspaceManager {
     fn send_changes(
         &mut self,
-        rows: &[OutputWorkspaces],
+        state: &AnnouncedState<'_>,
         output: impl Fn(ScreenId) -> Option<Output>,
         display: &DisplayHandle,
     ) {
-        let gone = |group: &WorkspaceGroupObject| !rows.iter().any(|row| row.screen == group.screen);
+        let gone = |group: &WorkspaceGroupObject| !state.rows.iter().any(|row| row.screen == group.screen);
         self.groups.iter().filter(|group| gone(group)).for_each(WorkspaceGroupObject::remove);
         self.groups.retain(|group| !gone(group));
-        for row in rows {
-            match self.groups.iter_mut().find(|group| group.screen == row.screen) {
-                Some(group) => group.send_changes(row),
-                None => {
-                    let output = output(row.screen);
-                    // `None` if the client has just disconnected.
-                    self.groups.extend(WorkspaceGroupObject::announce(&self.object, row, output.as_ref(), display));
-                }
+        for row in state.rows {
+            let output = output(row.screen);
+            if !self.groups.iter().any(|group| group.screen == row.screen) {
+                // `None` if the client has just disconnected.
+                self.groups.extend(WorkspaceGroupObject::announce(&self.object, row, output.as_ref(), display));
+            }
+            if let Some(group) = self.groups.iter_mut().find(|group| group.screen == row.screen) {
+                group.send_changes(state, row);
+                group.send_new(&self.object, state, row, output.as_ref(), display);
             }
         }
         self.object.done();
@@ -163,47 +205,87 @@ impl WorkspaceGroupObject {
         for bound in output.into_iter().flat_map(|output| output.client_outputs(&client).collect::<Vec<_>>()) {
             object.output_enter(&bound);
         }
-        let mut workspaces = Vec::new();
-        for number in WorkspaceNumber::all() {
-            let data = WorkspaceHandle { place: WorkspaceId { screen: row.screen, number }, manager: manager.clone() };
-            let handle =
-                client.create_resource::<ExtWorkspaceHandleV1, WorkspaceHandle, State>(display, version, data).ok()?;
+        Some(WorkspaceGroupObject { screen: row.screen, object, workspaces: Vec::new() })
+    }
+
+    /// Announces workspaces that the client does not know yet.
+    fn send_new(
+        &mut self,
+        manager: &ExtWorkspaceManagerV1,
+        state: &AnnouncedState<'_>,
+        row: &OutputWorkspaces,
+        output: Option<&Output>,
+        display: &DisplayHandle,
+    ) {
+        let Some(client) = manager.client() else { return };
+        for (number, reference) in state.references() {
+            if self.workspaces.iter().any(|known| known.reference == reference) {
+                continue;
+            }
+            let data = WorkspaceHandle { screen: row.screen, reference: reference.clone(), manager: manager.clone() };
+            let created = client.create_resource::<ExtWorkspaceHandleV1, _, State>(display, manager.version(), data);
+            let Ok(handle) = created else { return };
             manager.workspace(&handle);
             if let Some(output) = output {
-                handle.id(format!("{}/{number}", output.name()));
+                handle.id(format!("{}/{reference}", output.name()));
             }
-            handle.name(number.to_string());
-            handle.coordinates(u32::from(number.get() - 1).to_ne_bytes().to_vec());
+            handle.name(reference.to_string());
+            handle.coordinates(coordinates(number));
             let look = row.look(number);
             handle.state(look);
             handle.capabilities(WorkspaceCapabilities::Activate);
-            object.workspace_enter(&handle);
-            workspaces.push((handle, look));
+            if self.object.is_alive() {
+                self.object.workspace_enter(&handle);
+            }
+            self.workspaces.push(SentWorkspace { reference, handle, sent: (number, look) });
         }
-        Some(WorkspaceGroupObject { screen: row.screen, object, workspaces })
     }
 
-    fn send_changes(&mut self, row: &OutputWorkspaces) {
-        for ((handle, sent), number) in self.workspaces.iter_mut().zip(WorkspaceNumber::all()) {
+    /// Sends changes of workspaces that the client knows, and removes those that are gone.
+    fn send_changes(&mut self, state: &AnnouncedState<'_>, row: &OutputWorkspaces) {
+        let object = &self.object;
+        self.workspaces.retain_mut(|known| {
+            let Ok(number) = state.workspaces.find(&known.reference) else {
+                known.remove(object);
+                return false;
+            };
             let look = row.look(number);
-            if std::mem::replace(sent, look) != look && handle.is_alive() {
-                handle.state(look);
+            let (sent_number, sent_look) = std::mem::replace(&mut known.sent, (number, look));
+            if sent_number != number && known.handle.is_alive() {
+                known.handle.coordinates(coordinates(number));
             }
-        }
+            if sent_look != look && known.handle.is_alive() {
+                known.handle.state(look);
+            }
+            true
+        });
     }
 
     /// Sends that the output and its workspaces are gone.
     fn remove(&self) {
-        for (handle, _) in self.workspaces.iter().filter(|(handle, _)| handle.is_alive()) {
-            if self.object.is_alive() {
-                self.object.workspace_leave(handle);
-            }
-            handle.removed();
-        }
+        self.workspaces.iter().for_each(|known| known.remove(&self.object));
         if self.object.is_alive() {
             self.object.removed();
         }
     }
+}
+
+impl SentWorkspace {
+    /// Sends that the workspace is gone.
+    fn remove(&self, group: &ExtWorkspaceGroupHandleV1) {
+        if !self.handle.is_alive() {
+            return;
+        }
+        if group.is_alive() {
+            group.workspace_leave(&self.handle);
+        }
+        self.handle.removed();
+    }
+}
+
+/// The place of a workspace in its row, from 0, as the protocol sends it.
+fn coordinates(number: WorkspaceNumber) -> Vec<u8> {
+    u32::from(number.get() - 1).to_ne_bytes().to_vec()
 }
 
 impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
@@ -223,11 +305,14 @@ impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
         };
         let rows = state.shell.workspaces().rows();
         let (outputs, workspaces) = (&state.outputs, state.shell.workspaces());
-        manager.send_changes(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);
+        let announced = AnnouncedState { rows: &rows, workspaces };
+        manager.send_changes(&announced, |screen| named(outputs.iter(), workspaces.name(screen)), display);
+        let names = workspaces.names().clone();
         let listeners = &mut state.protocols.ext_workspace;
         // If there are other managers, `sent` keeps the older state, so that they get their changes in the next turn.
         if listeners.managers.is_empty() {
             listeners.sent = rows;
+            listeners.sent_names = names;
         }
         listeners.managers.push(manager);
     }
@@ -252,7 +337,11 @@ impl Dispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
             ext_workspace_manager_v1::Request::Commit => {
                 let known = managers.iter_mut().find(|known| known.object == *manager);
                 let wanted = known.map(|known| std::mem::take(&mut known.to_activate)).unwrap_or_default();
-                wanted.into_iter().for_each(|place| workspace_actions::switch(state, place));
+                for (screen, reference) in wanted {
+                    if let Ok(number) = state.shell.workspaces().find(&reference) {
+                        workspace_actions::switch(state, WorkspaceId { screen, number });
+                    }
+                }
             }
             ext_workspace_manager_v1::Request::Stop => {
                 managers.retain(|known| known.object != *manager);
@@ -297,8 +386,8 @@ impl Dispatch<ExtWorkspaceHandleV1, WorkspaceHandle, State> for Handlers {
         let managers = &mut state.protocols.ext_workspace.managers;
         if let Some(manager) = managers.iter_mut().find(|manager| manager.object == data.manager) {
             // For each output the last request counts.
-            manager.to_activate.retain(|place| place.screen != data.place.screen);
-            manager.to_activate.push(data.place);
+            manager.to_activate.retain(|(screen, _)| *screen != data.screen);
+            manager.to_activate.push((data.screen, data.reference.clone()));
         }
     }
 }

@@ -17,6 +17,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     state.shell.set_animations(new.animations.to_shell(new.reduced_motion));
     let on_displays = state.session.identity.backend == super::BackendKind::Drm;
     crate::shell::tiling::set_mode(state, new.layout.mode(on_displays));
+    crate::shell::named_workspaces::set_names(state, new.workspaces.names());
     state.shell.enable_workspace_indicators(new.workspace_indicator);
     state.shell.set_focus_follows_pointer(new.focus == crate::config::FocusOption::Pointer);
     state.shell.set_effects(new.effects.to_shell());

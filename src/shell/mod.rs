@@ -26,6 +26,7 @@ pub mod layers;
 pub mod layout;
 pub mod lock;
 pub mod minimising;
+pub mod named_workspaces;
 pub mod notices;
 mod output_changes;
 pub mod overview;

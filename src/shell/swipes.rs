@@ -109,7 +109,7 @@ pub fn begin(state: &mut State, along: SwipeTarget, screen: ScreenId, fingers: F
             let number = f64::from(place.number.get());
             let viewport = state.shell.slides.position(screen, now).unwrap_or(number);
             let least = (number - 1.0).max(WorkspaceNumber::FIRST.get().into()).min(viewport);
-            let most = (number + 1.0).min(WorkspaceNumber::LAST.get().into()).max(viewport);
+            let most = (number + 1.0).min(state.shell.workspaces.last_number().get().into()).max(viewport);
             state.shell.slides.hold(screen, DraggedValue::new(at, viewport, -1.0 / way, (least, most)));
             true
         }
@@ -187,7 +187,7 @@ pub fn end(state: &mut State, at: Instant, cancelled: bool) {
             let from = place.number;
             let to = viewport.map_or(0.0, |viewport| viewport - f64::from(from.get())).round();
             let number = match to {
-                _ if to >= 1.0 => from.next(),
+                _ if to >= 1.0 => from.next(shell.workspaces.last_number()),
                 _ if to <= -1.0 => from.previous(),
                 _ => from,
             };

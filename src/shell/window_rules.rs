@@ -3,7 +3,7 @@
 use super::appearance::{DecoratedBy, WindowAppearance};
 use super::arrangement::WindowArrangement;
 use super::resize::SizeLimits;
-use super::workspaces::WorkspaceNumber;
+use super::workspaces::WorkspaceReference;
 use super::{Shell, WindowId, decorations, ruled_size};
 use crate::shell::ShellOutputs;
 use crate::state::State;
@@ -15,7 +15,7 @@ pub struct WindowRuleSettings {
     /// The output on which it opens.
     pub output: Option<String>,
     /// The workspace on which it opens.
-    pub workspace: Option<WorkspaceNumber>,
+    pub workspace: Option<WorkspaceReference>,
     /// Whether it opens floating.
     pub floating: Option<bool>,
     /// Width of its column, in thousandths of the screen.
@@ -67,7 +67,7 @@ pub trait WindowRules {
     fn hides_from_capture(&self, app_id: &str) -> bool;
 
     /// The workspace on which windows with the application id `app_id` open, if a rule says so.
-    fn ruled_workspace(&self, app_id: &str) -> Option<WorkspaceNumber>;
+    fn ruled_workspace(&self, app_id: &str) -> Option<WorkspaceReference>;
 }
 
 /// Evaluates the rules for a window.

@@ -6,7 +6,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::Sta
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::window_rules::{self, WindowRules as _};
-use super::workspaces::{ScreenId, WorkspaceId};
+use super::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
 use super::{Shell, ShellRevision, Window, WindowId, activate, popup};
 use crate::shell::{MonitorIdentity, ShellOutputs, ShellSeat};
 use crate::state::State;
@@ -196,10 +196,16 @@ pub(super) fn move_to_screen(state: &mut State, id: WindowId, screen: Option<Scr
 pub(super) fn assign_new_window(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
     let app_id = state.shell.window(id).and_then(super::Window::app_id).unwrap_or_default();
     let settings = window_rules::evaluate(state, id);
-    let named = settings.workspace.or_else(|| state.ruled_workspace(&app_id));
+    let ruled = settings.workspace.or_else(|| state.ruled_workspace(&app_id));
+    let ruled = ruled.and_then(|reference| state.shell.workspaces.find(&reference).ok());
+    let has_output = settings.output.is_some();
     let output = settings.output.as_deref().or(output);
     window_rules::apply_rules(state, id);
     let shell = &mut state.shell;
+    let meant = |shell: &Shell, screen: ScreenId, number: WorkspaceNumber| match has_output {
+        true => WorkspaceId { screen, number },
+        false => shell.workspaces.meant(screen, number),
+    };
     let parent = shell.parent_of(id).and_then(|parent| shell.workspaces.home(parent));
     match parent {
         Some(home) => {
@@ -209,15 +215,19 @@ pub(super) fn assign_new_window(state: &mut State, id: WindowId, output: Option<
         None => {
             let screen = output.and_then(|name| shell.workspaces.screen(name));
             let stays = shell.workspaces.place(id).filter(|place| screen.is_none_or(|screen| place.screen == screen));
-            match stays.map(|place| (place, named.unwrap_or(shell.workspaces.active(place.screen)))) {
+            match stays.map(|place| (place, ruled.unwrap_or(shell.workspaces.active(place.screen)))) {
                 Some((place, number)) if place.number != number => {
-                    shell.workspaces.assign(id, WorkspaceId { number, ..place });
+                    shell.workspaces.assign(id, meant(shell, place.screen, number));
                 }
                 Some(_) => {}
                 None => {
+                    // Looked up before the new window counts as one of its workspace.
+                    let there = screen.or_else(|| shell.workspaces.screens().next().map(|(screen, _)| screen));
+                    let to = ruled.zip(there).map(|(number, screen)| meant(shell, screen, number));
                     shell.workspaces.add(id, screen);
-                    if let (Some(number), Some(home)) = (named, shell.workspaces.home(id)) {
-                        shell.workspaces.assign(id, WorkspaceId { number, ..home });
+                    let own = ruled.zip(shell.workspaces.home(id));
+                    if let Some(to) = to.or_else(|| own.map(|(number, home)| WorkspaceId { number, ..home })) {
+                        shell.workspaces.assign(id, to);
                     }
                 }
             }

@@ -102,6 +102,11 @@ impl WorkspaceIndicators {
         !self.list.iter().any(|indicator| indicator.shown.moves_after(present))
     }
 
+    /// Called when workspaces have new numbers, which is no switch: hides all indicators.
+    pub(super) fn forget(&mut self) {
+        self.list.clear();
+    }
+
     /// Ends all fades at once.
     pub(super) fn finish(&mut self) {
         self.list.iter_mut().for_each(|indicator| indicator.shown.finish());

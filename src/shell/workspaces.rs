@@ -1,6 +1,7 @@
 //! Assignment of windows to workspaces: numbers and names, no Wayland.
 //!
-//! Every output has the same nine numbered workspaces, of which one is visible. They are fixed, not created on demand,
+//! Every output has the same workspaces, nine with a number and those that the configuration names ([`names`]). One of
+//! them is visible. They are fixed, not created on demand,
 //! so that the user can remember a number as a place, no workspace is renumbered when a window closes, and unplugging
 //! an output needs no rule for merging lists. The windows of an unplugged output are shown on another output, on
 //! workspaces of the same numbers. Their home is remembered, and they return with their output.
@@ -11,11 +12,21 @@
 //!   DP-2    1    [2: b] 3: c       (remembered: b at home on 2)    1    [2: b] 3: c
 //! ```
 
+mod names;
+mod renumbering;
+
+use std::sync::Arc;
+
 use ahash::{HashMap, HashSet};
 
 use super::WindowId;
 use super::change_log::ChangeLog;
-pub use upbeat_record::ipc::message::workspace::{InvalidWorkspaceNumber, WorkspaceNumber};
+pub use names::UnknownWorkspace;
+pub use renumbering::WorkspaceRenumbering;
+pub use upbeat_record::ipc::message::workspace::{InvalidWorkspaceNumber, MOST_NAMED, WorkspaceNumber};
+pub use upbeat_record::ipc::message::workspace_name::{
+    InvalidWorkspaceName, ParseWorkspaceError, WorkspaceName, WorkspaceReference,
+};
 
 use crate::revision::Revision;
 
@@ -40,9 +51,9 @@ pub struct OutputWorkspaces {
     /// The workspace that is visible.
     pub active: WorkspaceNumber,
     /// Bit mask of workspaces with windows; bit `n` is workspace `n`.
-    occupied: u16,
+    occupied: u32,
     /// Bit mask of workspaces with an urgent window.
-    urgent: u16,
+    urgent: u32,
 }
 
 impl OutputWorkspaces {
@@ -72,6 +83,8 @@ pub struct Workspaces {
     /// In the order in which they were plugged in first. An unplugged output is kept while it is the home of windows.
     screens: Vec<KnownOutput>,
     homes: HashMap<WindowId, WorkspaceId>,
+    /// Names of the workspaces from 10, in their order.
+    names: Arc<[WorkspaceName]>,
     /// Windows that ask for attention.
     urgent: HashSet<WindowId>,
     /// Windows that are hidden although their workspace is visible.
@@ -253,7 +266,7 @@ impl Workspaces {
         for (window, place) in self.homes.keys().filter_map(|window| Some((window, self.place(*window)?))) {
             if let Some(row) = rows.iter_mut().find(|row| row.screen == place.screen) {
                 row.occupied |= 1 << place.number.get();
-                row.urgent |= u16::from(self.is_urgent(*window)) << place.number.get();
+                row.urgent |= u32::from(self.is_urgent(*window)) << place.number.get();
             }
         }
         rows

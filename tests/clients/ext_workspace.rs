@@ -75,6 +75,14 @@ impl Dispatch<ExtWorkspaceHandleV1, ()> for TestClientState {
                 let word = ["there", "active", "urgent", "", "hidden"][state as usize];
                 data.events.push(ClientEvent::InWords(format!("{number} {word}")));
             }
+            ext_workspace_handle_v1::Event::Name { name } => data.workspace_names.push(name),
+            ext_workspace_handle_v1::Event::Coordinates { coordinates } => {
+                let place = u32::from_ne_bytes(coordinates.try_into().unwrap());
+                // Every workspace has its coordinates at first.
+                if data.workspace_places.insert(number, place).is_some() {
+                    data.events.push(ClientEvent::InWords(format!("{number} at {place}")));
+                }
+            }
             ext_workspace_handle_v1::Event::Removed => {
                 data.events.push(ClientEvent::InWords(format!("{number} removed")))
             }
@@ -118,6 +126,36 @@ fn bar_gets_workspaces_and_switches_them_on_commit() {
     assert_eq!(words_since_last_call(&mut world, bar), ["finished"]);
     second.activate();
     assert_eq!(words_since_last_call(&mut world, bar), [""; 0]);
+    assert!(!world.client(bar).is_disconnected());
+}
+
+#[test]
+fn reload_of_names_adds_and_removes_workspaces_and_keeps_the_handles_of_others() {
+    let mut world = TestWorld::new();
+    world.name_workspaces(&["mail", "music"]);
+    let bar = world.connect();
+    let manager = world.client(bar).bind::<ExtWorkspaceManagerV1>();
+    let heard = words_since_last_call(&mut world, bar);
+    assert_eq!((heard.len(), &heard[10..]), (13, &["10 hidden", "11 hidden", "done"].map(str::to_owned)[..]));
+    assert_eq!(world.client(bar).names_of_workspaces(), "1 2 3 4 5 6 7 8 9 mail music");
+    // Another order: the same handles at other places.
+    world.name_workspaces(&["music", "mail"]);
+    assert_eq!(words_since_last_call(&mut world, bar), ["10 at 10", "11 at 9", "done"]);
+    world.client(bar).workspace(11).activate();
+    // The request is of the name, even if its number changes before the commit.
+    world.name_workspaces(&["chat", "music"]);
+    assert_eq!(words_since_last_call(&mut world, bar), ["10 removed", "11 at 10", "12 hidden", "done"]);
+    manager.commit();
+    world.settle();
+    assert_eq!(words_since_last_call(&mut world, bar), ["1 hidden", "11 active", "done"]);
+    let workspaces = world.state.shell.workspaces();
+    let (screen, _) = workspaces.screens().next().unwrap();
+    assert_eq!(workspaces.label(workspaces.active(screen)), "music");
+    // The visible one is gone, and the client uses a handle that was removed.
+    world.name_workspaces(&[]);
+    world.client(bar).workspace(10).activate();
+    manager.commit();
+    assert_eq!(words_since_last_call(&mut world, bar), ["1 active", "11 removed", "12 removed", "done"]);
     assert!(!world.client(bar).is_disconnected());
 }
 

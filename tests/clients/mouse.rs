@@ -70,8 +70,8 @@ fn mouse_button_shortcut_runs_and_focuses_the_window_below() {
     let (_b, _second) = world.open("b", 200, 100);
     world.move_window("a", (0, 0));
     world.move_window("b", (600, 400));
-    bind(&mut world, "Mod+MouseMiddle", ShortcutAction::Workspace(5.try_into().unwrap()));
-    bind(&mut world, "MouseBack", ShortcutAction::Workspace(7.try_into().unwrap()));
+    bind(&mut world, "Mod+MouseMiddle", ShortcutAction::Workspace("5".parse().unwrap()));
+    bind(&mut world, "MouseBack", ShortcutAction::Workspace("7".parse().unwrap()));
     point_at(&mut world, "a");
     world.client(a).take_events();
     world.key(KEY_LEFT_SUPER, true);

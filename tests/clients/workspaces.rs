@@ -1,5 +1,6 @@
 //! Workspaces: hidden windows are neither drawn nor hit, no window is lost, and switching is animated.
 
+mod named;
 mod random_actions;
 mod slide;
 

@@ -93,7 +93,12 @@ fn workspaces_are_listed_and_switched_and_windows_moved_between_them() {
         workspaces.into_iter().map(|it| (it.number.get(), it.active, it.windows.len())).collect::<Vec<_>>()
     };
     assert_eq!(list(&mut session), [(1, true, 1)]);
-    let order = WorkspaceOrder { output: Some("HEADLESS-1".to_owned()), number: number(3), window: Some(window) };
+    let order = WorkspaceOrder {
+        output: Some("HEADLESS-1".to_owned()),
+        number: Some(number(3)),
+        name: None,
+        window: Some(window),
+    };
     assert_eq!(session.ask(Request::Workspace(order)), Response::Done);
     assert_eq!(list(&mut session), [(1, true, 0), (3, false, 1)]);
     wait("it to be hidden", || (!session.window("draw").visible).then_some(()));
@@ -104,6 +109,52 @@ fn workspaces_are_listed_and_switched_and_windows_moved_between_them() {
     assert!(text.contains("HEADLESS-1") && text.contains('3'), "{text}");
     assert!(words(&session.msg(&["workspace", "10"])).contains("1 to 9"));
     assert!(words(&session.msg(&["workspace", "1", "--output", "DP-9"])).contains("there is HEADLESS-1"));
+}
+
+#[test]
+fn named_workspaces_are_ordered_listed_and_follow_a_reload() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config.toml");
+    std::fs::write(&path, "workspaces = [\"mail\", \"my music\"]").unwrap();
+    let arguments = ["--output", "640x480", "--config", path.to_str().unwrap()];
+    let mut session = TestSession::start_in(directory, &arguments);
+    let _program = session.shown("draw");
+    let window = session.window("draw").window;
+    let list = |session: &mut TestSession| {
+        let Response::Workspaces { workspaces } = session.ask(Request::Workspaces) else { panic!() };
+        workspaces.into_iter().map(|it| (it.number.get(), it.name, it.windows.len())).collect::<Vec<_>>()
+    };
+    let name = |name: &str| Some(name.to_owned());
+    assert!(words(&session.msg(&["workspace", "my", "music", "--window", &window.0.to_string()])).is_empty());
+    assert_eq!(list(&mut session), [(1, None, 0), (11, name("my music"), 1)]);
+    assert!(words(&session.msg(&["act", "workspace", "my", "music"])).is_empty());
+    assert_eq!(list(&mut session), [(11, name("my music"), 1)]);
+    let shown = session.window("draw");
+    assert_eq!((shown.workspace.map(u8::from), shown.workspace_name), (Some(11), name("my music")));
+    let table = words(&session.msg(&["workspaces"]));
+    assert!(table.contains("my music") && !table.contains("11"), "{table}");
+
+    let order = |number: Option<u8>, name: Option<&str>| {
+        let number = number.map(|number| number.try_into().unwrap());
+        Request::Workspace(WorkspaceOrder { output: None, number, name: name.map(str::to_owned), window: None })
+    };
+    let unknown = "there is no workspace called \"post\"; there are 1 to 9, \"mail\" and \"my music\"";
+    assert_eq!(session.refused(order(None, Some("post"))), unknown);
+    assert!(words(&session.msg(&["workspace", "post"])).contains(unknown));
+    assert!(words(&session.msg(&["act", "move-to-workspace", "post"])).contains(unknown));
+    assert!(session.refused(order(None, None)).contains("the number or the name of a workspace was expected"));
+    assert!(session.refused(order(Some(3), Some("mail"))).contains("not both"));
+    assert_eq!(session.refused(order(Some(12), None)), "there is no workspace 12; the last is 11");
+    assert!(session.refused(order(None, Some("7"))).contains("expected a name, not a number"));
+    assert_eq!(session.ask(order(Some(10), None)), Response::Done);
+    assert_eq!(list(&mut session), [(10, name("mail"), 0), (11, name("my music"), 1)]);
+
+    std::fs::write(&path, "workspaces = [\"my music\"]").unwrap();
+    assert!(session.msg(&["reload"]).status.success());
+    assert_eq!(list(&mut session), [(1, None, 0), (10, name("my music"), 1)]);
+    std::fs::write(&path, "").unwrap();
+    assert!(session.msg(&["reload"]).status.success());
+    assert_eq!(list(&mut session), [(1, None, 1)]);
 }
 
 #[test]

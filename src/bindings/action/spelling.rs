@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::{ParseActionError, ScreenshotOf, ShortcutAction};
 use crate::shell::layout::op::{Direction, HorizontalSide, Resize};
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::WorkspaceReference;
 
 pub(super) const RUN: &str = "run ";
 pub(super) const SHELL: &str = "sh ";
@@ -178,7 +178,7 @@ impl FromStr for ShortcutAction {
         // Only actions of the table, so that no action is left out of it.
         arguments_of(word).ok_or(ParseActionError)?;
         let line = || Some(rest.trim()).filter(|line| !line.is_empty()).map(Into::into).ok_or(ParseActionError);
-        let number = || rest.trim().parse::<WorkspaceNumber>().map_err(|_| ParseActionError);
+        let workspace = || rest.trim().parse::<WorkspaceReference>().map_err(|_| ParseActionError);
         match (word, direction(rest)) {
             ("run", _) => rest.parse().map(ShortcutAction::Run).map_err(|_| ParseActionError),
             ("sh", _) => line().map(ShortcutAction::Shell),
@@ -190,9 +190,9 @@ impl FromStr for ShortcutAction {
             ("output", _) => side(rest).map(ShortcutAction::Output),
             ("move-to-output", _) => side(rest).map(ShortcutAction::MoveToOutput),
             ("column-to-output", _) => side(rest).map(ShortcutAction::ColumnToOutput),
-            ("workspace", _) => number().map(ShortcutAction::Workspace),
-            ("move-to-workspace", _) => number().map(ShortcutAction::MoveToWorkspace),
-            ("column-to-workspace", _) => number().map(ShortcutAction::ColumnToWorkspace),
+            ("workspace", _) => workspace().map(ShortcutAction::Workspace),
+            ("move-to-workspace", _) => workspace().map(ShortcutAction::MoveToWorkspace),
+            ("column-to-workspace", _) => workspace().map(ShortcutAction::ColumnToWorkspace),
             _ => Err(ParseActionError),
         }
     }
@@ -215,6 +215,18 @@ mod tests {
     }
 
     #[test]
+    fn names_of_workspaces_are_read_back_as_they_were_written() {
+        for workspace in ["mail", "my mail", "next"] {
+            for word in [WORKSPACE, MOVE_TO_WORKSPACE, COLUMN_TO_WORKSPACE] {
+                let spelling = format!("{word}{workspace}");
+                let action: ShortcutAction = spelling.parse().unwrap();
+                assert_eq!(action.to_string(), spelling);
+                assert!(action.description().contains(workspace), "{}", action.description());
+            }
+        }
+    }
+
+    #[test]
     fn sizes_are_read_back_as_they_were_written() {
         for size in [Resize::By(-10), Resize::By(5), Resize::To(33), Resize::Next] {
             for action in [ShortcutAction::Width(size), ShortcutAction::Height(size)] {
@@ -230,7 +242,9 @@ mod tests {
             "workspace",
             "workspace 0",
             "workspace 10",
-            "move-to-workspace x",
+            "move-to-workspace -1",
+            "workspace a\u{7}",
+            "workspace a name of more than 32 characters",
             "Help",
             "run ",
             "run",

@@ -33,8 +33,9 @@ state   focused; urgent: it asks for attention; hidden: no part of it is visible
 
 /// The columns of `upbeat msg workspaces`.
 const WORKSPACES_LEGEND: &str = "\
-workspace  number of the workspace on its output
+workspace  number or name of the workspace on its output
 seen       whether the output shows it; urgent: one of its windows asks for attention
+layout     strip: windows lie in columns; floating: they lie where they are put
 windows    numbers of its windows, the topmost first
 ";
 

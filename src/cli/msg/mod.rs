@@ -12,11 +12,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 
 use crate::config::OutputMode;
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::{ParseWorkspaceError, WorkspaceReference};
 use upbeat_record::ipc::message::layouts::LayoutWish;
 use upbeat_record::ipc::message::{OutputOrWindow, Request, Response, WorkspaceOrder};
 use upbeat_record::ipc::{IpcClient, find_socket};
@@ -56,10 +56,11 @@ enum MsgCommand {
     Clients,
     /// Workspaces that are visible or have windows.
     Workspaces,
-    /// Show a workspace (1 to 9), or put a window there.
+    /// Show a workspace, or put a window there.
     Workspace {
-        /// Number of the workspace.
-        number: WorkspaceNumber,
+        /// Number of the workspace (1 to 9), or its name.
+        #[arg(required = true)]
+        workspace: Vec<String>,
         /// Name of its output [default: the window's output, or the focused one].
         #[arg(long)]
         output: Option<String>,
@@ -250,8 +251,13 @@ impl MsgCommand {
             MsgCommand::Windows => Request::Windows,
             MsgCommand::Clients => Request::Clients,
             MsgCommand::Workspaces => Request::Workspaces,
-            MsgCommand::Workspace { number, output, window } => {
-                Request::Workspace(WorkspaceOrder { output, number, window: window.map(WindowId) })
+            MsgCommand::Workspace { workspace, output, window } => {
+                let reference = workspace.join(" ").parse().map_err(|error: ParseWorkspaceError| anyhow!(error))?;
+                let (number, name) = match reference {
+                    WorkspaceReference::Number(number) => (Some(number), None),
+                    WorkspaceReference::Name(name) => (None, Some(name.to_string())),
+                };
+                Request::Workspace(WorkspaceOrder { output, number, name, window: window.map(WindowId) })
             }
             MsgCommand::Events => Request::Events,
             MsgCommand::Schema => anyhow::bail!("the schema is printed without a session"),

@@ -10,6 +10,7 @@ use super::table::{TextTable, printable};
 use super::windows_text::{optional, windows_text};
 use upbeat_record::ipc::EventSubscription;
 use upbeat_record::ipc::message::layouts::KeyboardLayouts;
+use upbeat_record::ipc::message::workspace::WorkspaceLayout;
 use upbeat_record::ipc::message::{
     CadenceStats, ClientUse, EndedClient, LayerInfo, Miss, OutputStats, Response, WindowStats, WorkspaceInfo,
 };
@@ -91,7 +92,7 @@ fn render(response: &Response) -> String {
 
 /// Headings of the tables, for their explanations. A heading that starts with a space is that of a right-aligned column.
 pub(super) const CLIENT_COLUMNS: [&str; 5] = ["  pid", "program", "sandbox", " objects", "closest to its limits"];
-pub(super) const WORKSPACE_COLUMNS: [&str; 4] = ["output", " workspace", "seen", "windows"];
+pub(super) const WORKSPACE_COLUMNS: [&str; 5] = ["output", " workspace", "seen", "layout", "windows"];
 pub(super) const LAYER_COLUMNS: [&str; 6] = ["namespace", "  pid", "output", "level", "at", "size"];
 pub(super) const CADENCE_COLUMNS: [&str; 9] =
     ["", " fps", " drops/s", " hitches/s", " drops", " late: client", " compositor", " display", " by choice"];
@@ -131,10 +132,15 @@ fn ended_text(ended: &[EndedClient], bugs: u32) -> String {
 
 fn workspaces_table(workspaces: &[WorkspaceInfo]) -> TextTable {
     let mut table = TextTable::new(&WORKSPACE_COLUMNS);
-    for WorkspaceInfo { output, number, active, urgent, windows } in workspaces {
+    for WorkspaceInfo { output, number, name, active, layout, urgent, windows } in workspaces {
         let windows: Vec<String> = windows.iter().map(|window| window.0.to_string()).collect();
         let seen = format!("{}{}", if *active { "yes" } else { "no" }, if *urgent { ", urgent" } else { "" });
-        table.row(vec![output.clone(), number.to_string(), seen, windows.join(", ")]);
+        let own = name.as_deref().map_or_else(|| number.to_string(), printable);
+        let layout = match layout {
+            WorkspaceLayout::Floating => "floating",
+            WorkspaceLayout::Strip => "strip",
+        };
+        table.row(vec![output.clone(), own, seen, layout.to_owned(), windows.join(", ")]);
     }
     table
 }
@@ -277,6 +283,7 @@ mod tests {
             output: Some("HEADLESS-1".to_owned()),
             workspace: None,
             layout: WindowLayout::default(),
+            workspace_name: None,
             class: ClientClass::Draws,
             slope: Some(0.98),
             wish: PacingWish::Auto,

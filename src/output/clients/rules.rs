@@ -8,7 +8,7 @@ use crate::output::Outputs;
 use crate::shell::ShellSeat;
 use crate::shell::layers::LayerAppearance;
 use crate::shell::window_rules::{self, WindowProperties, WindowRuleSettings, WindowRules};
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::WorkspaceReference;
 use crate::state::State;
 use crate::surface::SurfaceEntry;
 use upbeat_timing::id::{ClientId, OutputId};
@@ -160,7 +160,7 @@ impl WindowRules for State {
         !AppSettings::apply_rules(&rules.apps, app_id, rules.budgets).capture
     }
 
-    fn ruled_workspace(&self, app_id: &str) -> Option<WorkspaceNumber> {
+    fn ruled_workspace(&self, app_id: &str) -> Option<WorkspaceReference> {
         let rules = &self.outputs.rules;
         AppSettings::apply_rules(&rules.apps, app_id, rules.budgets).workspace
     }

@@ -40,7 +40,8 @@ pub(super) fn changes(state: &mut State) -> Vec<Event> {
     events
 }
 
-/// The current state. With `known`, only the visibility, output, content and layout of the windows in it are read again.
+/// The current state. With `known`, only the visibility, output, content and layout of the windows in it, and
+/// the layout of its workspaces, are read again.
 fn current_state(state: &mut State, known: Option<&SessionSnapshot>) -> SessionSnapshot {
     let keyboard = layouts::all(state);
     let state = &*state;
@@ -48,7 +49,8 @@ fn current_state(state: &mut State, known: Option<&SessionSnapshot>) -> SessionS
         Some(known) => {
             let positions = state.shell.strips().column_positions();
             let windows = known.windows.iter().map(|window| refresh_window(state, window, &positions));
-            (windows.collect(), known.workspaces.clone())
+            let laid_out = known.workspaces.iter().map(|known| workspaces::with_current_layout(state, known));
+            (windows.collect(), laid_out.collect())
         }
         None => (windows::states(state), workspaces::all(state)),
     };

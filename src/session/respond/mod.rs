@@ -91,6 +91,9 @@ impl Respond for State {
 /// Runs the action of a keyboard shortcut. Refuses an action that would have no effect now, with the reason.
 fn run_action(state: &mut State, action: &str) -> ResponseOrReason {
     let action = ShortcutAction::from_words(action)?;
+    if let Some(workspace) = action.workspace() {
+        state.shell.workspaces().find(workspace).map_err(|error| error.to_string())?;
+    }
     if action == ShortcutAction::EndSession {
         end_session_question::place_to_ask(state)
             .map_err(|unseen| format!("{unseen}; `upbeat msg quit` ends it without asking"))?;

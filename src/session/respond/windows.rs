@@ -88,6 +88,8 @@ fn describe(
         (effective.pacing, effective.reason.words())
     });
     let (pacing, reason) = by_target.unwrap_or(by_callback);
+    let workspaces = state.shell.workspaces();
+    let place = workspaces.place(window.id);
     Some(WindowInfo {
         window: number(window),
         client: entry.client(),
@@ -102,8 +104,9 @@ fn describe(
         minimised: state.shell.is_minimised(window.id),
         visible: state.outputs.is_visible(entry),
         output: output.map(|output| output.output().name()),
-        workspace: state.shell.workspaces().place(window.id).map(|place| place.number),
         layout: layout(window, positions),
+        workspace: place.map(|place| place.number),
+        workspace_name: place.and_then(|place| workspaces.name_of(place.number)).map(ToString::to_string),
         class: pacer.map_or(ClientClass::Unknown, |pacer| pacer.class()),
         slope: pacer.and_then(|pacer| pacer.slope()),
         wish: pacer.map_or(state.outputs.rules().default_wish(), |pacer| pacer.wished()),

@@ -52,6 +52,11 @@ impl ColumnPans {
         self.0.iter_mut().filter(|pan| pan.place == place).for_each(|pan| pan.value.release(at));
     }
 
+    /// Called when workspaces have new numbers: no columns move.
+    pub(in crate::shell) fn forget(&mut self) {
+        self.0.clear();
+    }
+
     /// Starts animations of released columns and drops those that have settled.
     pub(super) fn update(&mut self, style: Option<MotionStyle>, shown: FrameTimes) {
         self.0.iter_mut().for_each(|pan| pan.value.update(style, shown, 0.0, 0.0, EDGE_TOLERANCE));

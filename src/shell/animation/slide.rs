@@ -68,6 +68,11 @@ impl WorkspaceSlides {
         self.0.iter_mut().for_each(|slide| slide.value.finish());
     }
 
+    /// Called when workspaces have new numbers: no viewport moves.
+    pub(in crate::shell) fn forget(&mut self) {
+        self.0.clear();
+    }
+
     /// Whether all viewports are at rest.
     pub(super) fn is_still(&self) -> bool {
         self.0.iter().all(|slide| slide.value.is_at_rest())

@@ -20,6 +20,7 @@ mod column;
 mod divide;
 mod drop_target;
 pub mod op;
+mod renumber;
 mod screens;
 mod strip;
 #[cfg(test)]
@@ -69,6 +70,7 @@ impl TilingLayout {
         match *op {
             LayoutOp::Connect(screen, area) => self.connect(screen, area),
             LayoutOp::Disconnect(screen) => self.disconnect(screen),
+            LayoutOp::Renumber(renumbering) => self.renumber(&renumbering),
             LayoutOp::Open(window, limits, opening) => self.open(LayoutTile::new(window, limits), opening),
             LayoutOp::Close(window) => {
                 self.take(window);

@@ -3,7 +3,7 @@
 use smithay::utils::{Physical, Rectangle};
 
 use crate::shell::WindowId;
-use crate::shell::workspaces::{ScreenId, WorkspaceId};
+use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceRenumbering};
 
 /// A rectangle in physical pixels from the output's upper left corner.
 pub type LayoutRect = Rectangle<i32, Physical>;
@@ -223,6 +223,9 @@ pub enum LayoutOp {
     /// A screen is unplugged. Until it is back, its windows are shown on another screen, on workspaces of the same
     /// numbers.
     Disconnect(ScreenId),
+    /// The list of workspaces with a name changes. Windows of a workspace that is gone move to the end of the visible
+    /// workspace of their home; if that is gone, workspace 1 becomes visible there.
+    Renumber(WorkspaceRenumbering),
     Open(WindowId, MinimumSize, WindowOpening),
     Close(WindowId),
     /// The client of a window sets its minimum size.

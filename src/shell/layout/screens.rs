@@ -17,8 +17,8 @@ use super::workspace::LayoutWorkspace;
 use crate::shell::WindowId;
 use crate::shell::workspaces::{ScreenId, WorkspaceNumber};
 
-/// Number of workspaces per screen.
-const WORKSPACES: usize = WorkspaceNumber::LAST.get() as usize;
+/// Number of workspaces that a screen can have. Empty ones cost next to nothing.
+const WORKSPACES: usize = WorkspaceNumber::LARGEST.get() as usize;
 
 /// A screen that is or was plugged in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct ScreenState {
     pub area: LayoutArea,
     pub is_connected: bool,
     pub active: WorkspaceNumber,
-    workspaces: [LayoutWorkspace; WORKSPACES],
+    pub(super) workspaces: [LayoutWorkspace; WORKSPACES],
 }
 
 impl ScreenState {

@@ -4,6 +4,7 @@ mod drops;
 mod invariants;
 mod inverse_ops;
 mod pictures;
+mod renumber;
 
 use proptest::prelude::*;
 
@@ -15,7 +16,7 @@ use super::op::{
 use super::strip::ColumnStrip;
 use super::{ArrangedWindow, DropTarget, LayoutArea, LayoutOp, TilingLayout};
 use crate::shell::WindowId;
-use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
+use crate::shell::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber, WorkspaceRenumbering};
 
 const NOWHERE: ScreenId = ScreenId(0);
 const FIRST: ScreenId = ScreenId(1);
@@ -86,7 +87,16 @@ fn any_screen() -> impl Strategy<Value = ScreenId> {
 }
 
 fn any_place() -> impl Strategy<Value = WorkspaceId> {
-    (any_screen(), 1u8..4).prop_map(|(screen, number)| place(screen, number))
+    (any_screen(), prop_oneof![3 => 1u8..4, 1 => 10u8..14]).prop_map(|(screen, number)| place(screen, number))
+}
+
+/// New places in the list for the workspaces 10 to 13; some names are gone.
+fn any_renumbering() -> impl Strategy<Value = WorkspaceRenumbering> {
+    let places = Just((0..4_usize).collect::<Vec<_>>()).prop_shuffle();
+    (places, proptest::collection::vec(proptest::bool::weighted(0.7), 4)).prop_map(|(places, stay)| {
+        let order: Vec<_> = places.into_iter().zip(stay).map(|(place, stays)| stays.then_some(place)).collect();
+        WorkspaceRenumbering::of_order(&order)
+    })
 }
 
 fn any_rect() -> impl Strategy<Value = LayoutRect> {
@@ -154,6 +164,7 @@ fn any_op() -> impl Strategy<Value = LayoutOp> {
     prop_oneof![
         1 => (any_screen(), any_area()).prop_map(|(screen, area)| LayoutOp::Connect(screen, area)),
         1 => any_screen().prop_map(LayoutOp::Disconnect),
+        1 => any_renumbering().prop_map(LayoutOp::Renumber),
         8 => (any_window(), any_limits(), any_opening()).prop_map(|(window, limits, opening)| LayoutOp::Open(window, limits, opening)),
         3 => any_window().prop_map(LayoutOp::Close),
         1 => (any_window(), any_limits()).prop_map(|(window, limits)| LayoutOp::SetMinimumSize(window, limits)),

@@ -171,6 +171,11 @@ impl LayoutWorkspace {
         self.strip.settle(area);
     }
 
+    /// The windows that opened last do not restore the state from before when they close.
+    pub fn forget_openings(&mut self) {
+        self.returns.clear();
+    }
+
     /// Applies an op that concerns this workspace alone.
     pub fn apply(&mut self, op: &LayoutOp, area: &LayoutArea) {
         self.returns.clear();

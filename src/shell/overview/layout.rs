@@ -10,7 +10,7 @@
 //!   │ └───┘ └────┘ │  │   │      │   │
 //!   │    ┌──┐      │  │   └──────┘   │
 //!   └──────────────┘  └──────────────┘
-//!     ┌ 3 ┐ ┌ 4 ┐ ┌ 5 ┐ …
+//!     ┌ 3 ┐ ┌ 4 ┐ ┌ 5 ┐ … ┌ mail ┐
 //! ```
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
@@ -32,6 +32,11 @@ pub const CAPTION: f64 = 24.0;
 /// Height and largest width of the card of an empty workspace, and the gap between such cards.
 const EMPTY_CARD: (f64, f64) = (120.0, 64.0);
 const EMPTY_GAP: f64 = 14.0;
+/// Width of a character of a name, the margin on both sides of a name together, and the largest width for a name. A card
+/// with a name is at least that wide if the row has room.
+const CHARACTER: f64 = 9.0;
+const NAME_MARGINS: f64 = 24.0;
+const LONGEST_NAME: f64 = 220.0;
 /// Largest share of the area's height that the row of empty workspaces takes.
 const EMPTY_SHARE: f64 = 0.125;
 /// Side of the button that closes a window, and its distance from the window's corner.
@@ -45,6 +50,21 @@ const MARGIN: f64 = 0.1;
 
 /// A workspace and the sizes of its windows.
 pub type WorkspaceWindows = (WorkspaceNumber, Vec<(WindowId, Size<f64, Logical>)>);
+
+/// A workspace without windows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EmptyWorkspace {
+    pub number: WorkspaceNumber,
+    /// Number of characters of its name, or of its number.
+    pub characters: usize,
+}
+
+impl EmptyWorkspace {
+    /// Width that its name needs.
+    fn width(&self) -> f64 {
+        (self.characters as f64 * CHARACTER + NAME_MARGINS).min(LONGEST_NAME)
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkspaceCard {
@@ -82,21 +102,22 @@ impl OverviewLayout {
     }
 
     /// The same, with a row of empty workspaces at the bottom of `area`.
-    pub fn with_empty(area: Rectangle<f64, Logical>, spaces: &[WorkspaceWindows], empty: &[WorkspaceNumber]) -> Self {
+    pub fn with_empty(area: Rectangle<f64, Logical>, spaces: &[WorkspaceWindows], empty: &[EmptyWorkspace]) -> Self {
         if empty.is_empty() {
             return Self::new(area, spaces);
         }
         let height = EMPTY_CARD.1.min(area.size.h * EMPTY_SHARE);
         let below = CARD_GAP.min(area.size.h * EMPTY_SHARE / 2.0);
         let rest = Rectangle::new(area.loc, Size::from((area.size.w, area.size.h - height - below)));
-        let pitch = (EMPTY_CARD.0 + EMPTY_GAP).min(area.size.w / empty.len() as f64);
-        let width = pitch - EMPTY_GAP.min(pitch / 4.0);
-        let left = area.loc.x + (area.size.w - pitch * empty.len() as f64) / 2.0 + (pitch - width) / 2.0;
-        let card = |(place, number): (usize, &WorkspaceNumber)| {
-            let corner = Point::from((left + place as f64 * pitch, rest.loc.y + rest.size.h));
-            WorkspaceCard { number: *number, rect: Rectangle::new(corner, Size::from((width, height))) }
+        let (gap, widths) = empty_widths(area.size.w, empty);
+        let whole: f64 = widths.iter().map(|width| width + gap).sum();
+        let mut left = area.loc.x + (area.size.w - whole) / 2.0 + gap / 2.0;
+        let card = |(it, width): (&EmptyWorkspace, f64)| {
+            let corner = Point::from((left, rest.loc.y + rest.size.h));
+            left += width + gap;
+            WorkspaceCard { number: it.number, rect: Rectangle::new(corner, Size::from((width, height))) }
         };
-        let empty = empty.iter().enumerate().map(card).collect();
+        let empty = empty.iter().zip(widths).map(card).collect();
         OverviewLayout { empty, ..Self::new(rest, spaces) }
     }
 
@@ -150,6 +171,24 @@ impl OverviewLayout {
         });
         ahead.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Some(from), |(_, id)| Some(id))
     }
+}
+
+/// The gap between cards of empty workspaces and the width of each, in a row of width `room`. If all cards at their
+/// largest width are too wide, each gets the width of its name and an equal share of the rest. Names that are too long
+/// for the row are all shortened by the same share.
+fn empty_widths(room: f64, empty: &[EmptyWorkspace]) -> (f64, Vec<f64>) {
+    let count = empty.len() as f64;
+    let largest: Vec<f64> = empty.iter().map(|it| it.width().max(EMPTY_CARD.0)).collect();
+    if largest.iter().map(|width| width + EMPTY_GAP).sum::<f64>() <= room {
+        return (EMPTY_GAP, largest);
+    }
+    let gap = EMPTY_GAP.min(room / count / 4.0);
+    let (left, needed) = (room - gap * count, empty.iter().map(EmptyWorkspace::width).sum::<f64>());
+    let width = |it: &EmptyWorkspace| match needed <= left {
+        true => it.width() + (left - needed) / count,
+        false => it.width() * left / needed,
+    };
+    (gap, empty.iter().map(width).collect())
 }
 
 /// Target of a click in the overview.
@@ -262,7 +301,7 @@ mod tests {
     }
 
     fn sizes() -> impl Strategy<Value = Vec<Vec<(i32, i32)>>> {
-        prop::collection::vec(prop::collection::vec((1..5_000, 1..5_000), 0..9), 0..=9)
+        prop::collection::vec(prop::collection::vec((1..5_000, 1..5_000), 0..9), 0..=25)
     }
 
     fn spaces(sizes: &[Vec<(i32, i32)>]) -> Vec<WorkspaceWindows> {
@@ -306,10 +345,11 @@ mod tests {
 
         #[test]
         fn row_of_empty_workspaces_is_inside_and_apart_from_all_cards(
-            sizes in sizes(), w in 64..8_000, h in 64..5_000, count in 0..9_usize,
+            sizes in sizes(), w in 64..8_000, h in 64..5_000, count in 0..25_usize,
         ) {
             let area = Rectangle::from_size(Size::from((w, h))).to_f64();
-            let empty: Vec<_> = WorkspaceNumber::all().rev().take(count).collect();
+            let empty = |number: WorkspaceNumber| EmptyWorkspace { number, characters: usize::from(number.get()) };
+            let empty: Vec<_> = WorkspaceNumber::all().rev().take(count).map(empty).collect();
             let layout = OverviewLayout::with_empty(area, &spaces(&sizes), &empty);
             prop_assert_eq!(layout.empty.len(), count);
             for (index, card) in layout.empty.iter().enumerate() {

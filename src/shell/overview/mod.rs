@@ -17,12 +17,12 @@ use super::end_session_question::EndSessionQuestion;
 use super::notices::Notices;
 use super::region_selection::RegionPick;
 use super::workspace_indicator::WorkspaceIndicators;
-use super::workspaces::{ScreenId, WorkspaceId};
+use super::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
 use super::{Shell, WindowId, activate, close, popup, workspace_actions};
 use crate::shell::{ShellOutputs, ShellSeat, geometry};
 use crate::state::State;
 use animation::OverviewAnimations;
-use layout::{OverviewLayout, OverviewTarget};
+use layout::{EmptyWorkspace, OverviewLayout, OverviewTarget};
 pub(super) use press::put_down;
 pub use press::{LiftedWindow, OverviewPress, OverviewPressKind, fingers_cancelled};
 use upbeat_timing::time::Instant;
@@ -178,11 +178,14 @@ impl Shell {
             there.map(|window| (window.id, window.rect().size.to_f64())).collect::<Vec<_>>()
         };
         let active = self.workspaces.active(screen);
-        let spaces =
-            super::workspaces::WorkspaceNumber::all().map(|number| (number, on(WorkspaceId { screen, number })));
+        let spaces = self.workspaces.numbers().map(|number| (number, on(WorkspaceId { screen, number })));
         let spaces: Vec<_> = spaces.filter(|(number, windows)| *number == active || !windows.is_empty()).collect();
-        let is_empty = |number: &super::workspaces::WorkspaceNumber| spaces.iter().all(|(known, _)| known != number);
-        let empty: Vec<_> = super::workspaces::WorkspaceNumber::all().filter(is_empty).collect();
+        let is_empty = |number: &WorkspaceNumber| spaces.iter().all(|(known, _)| known != number);
+        let empty = |number: WorkspaceNumber| {
+            let characters = self.workspaces.name_of(number).map_or(1, |name| name.as_str().chars().count());
+            EmptyWorkspace { number, characters }
+        };
+        let empty: Vec<_> = self.workspaces.numbers().filter(is_empty).map(empty).collect();
         OverviewLayout::with_empty(area, &spaces, &empty)
     }
 

@@ -252,7 +252,11 @@ pub(in crate::shell) fn expected_workspace(state: &State, id: WindowId) -> Optio
     let named = settings.output.as_deref().and_then(|name| state.shell.workspaces.screen(name));
     let screen = named.or_else(|| state.shell.workspaces.screen(&output.name()))?;
     let app_id = state.shell.window(id)?.app_id().unwrap_or_default();
-    let number =
-        settings.workspace.or_else(|| state.ruled_workspace(&app_id)).unwrap_or(state.shell.workspaces.active(screen));
-    Some(WorkspaceId { screen, number })
+    let workspaces = &state.shell.workspaces;
+    let ruled = settings.workspace.or_else(|| state.ruled_workspace(&app_id));
+    let number = ruled.and_then(|reference| workspaces.find(&reference).ok());
+    Some(match number {
+        Some(number) if named.is_none() => workspaces.meant(screen, number),
+        number => WorkspaceId { screen, number: number.unwrap_or(workspaces.active(screen)) },
+    })
 }

@@ -31,7 +31,7 @@ use smithay::utils::{Logical, Point, Rectangle};
 use super::layout::op::{ColumnSpan, LayoutRect};
 use super::layout::{LayoutArea, LayoutOp, RestorePosition, StripScroll, TilingLayout};
 pub use super::titles::TITLES;
-use super::workspaces::{ScreenId, WorkspaceId};
+use super::workspaces::{ScreenId, WorkspaceId, WorkspaceRenumbering};
 use super::{Shell, ShellRevision, Window, WindowId};
 use crate::shell::{ShellOutputs, geometry};
 use crate::state::State;
@@ -132,6 +132,18 @@ impl TilingState {
         if mode != self.default_mode {
             self.mode_overrides.push((place, mode));
         }
+    }
+
+    /// Gives workspaces new numbers, with their windows and modes.
+    pub(super) fn renumber(&mut self, renumbering: &WorkspaceRenumbering) {
+        self.layout.apply(&LayoutOp::Renumber(*renumbering));
+        self.mode_overrides.retain_mut(|(place, _)| {
+            let new = renumbering.of(place.number);
+            place.number = new.unwrap_or(place.number);
+            new.is_some()
+        });
+        self.last_focused_removed = None;
+        self.arranged = None;
     }
 
     /// Whether workspaces lie above each other: they do if columns, which lie beside each other, are the default.

@@ -7,7 +7,7 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 use super::super::layout::op::LayoutRect;
 use super::super::layout::{ArrangedWindow, LayoutOp, TilingLayout};
 use super::super::workspace_actions;
-use super::super::workspaces::{WorkspaceId, WorkspaceNumber};
+use super::super::workspaces::WorkspaceId;
 use super::super::{Window, WindowArrangement, WindowId, configure_bounds, surface_outputs, window_rules};
 use super::TilingMode;
 use crate::shell::ShellOutputs;
@@ -61,7 +61,7 @@ pub(super) fn place(state: &mut State) {
     let mut arranged = Vec::new();
     for screen in screens {
         let Some((output, full)) = workspace_actions::output_of(state, screen) else { continue };
-        for number in WorkspaceNumber::all() {
+        for number in state.shell.workspaces.numbers() {
             let place = WorkspaceId { screen, number };
             if state.shell.strips.mode(place) != TilingMode::Strip {
                 continue;

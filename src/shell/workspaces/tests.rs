@@ -13,10 +13,14 @@ enum WorkspaceStep {
     Add(u32, usize),
     Put(u32, usize, WorkspaceNumber),
     Remove(u32),
+    /// Sets the list of names: indices of [`LABELS`].
+    Rename(Vec<usize>),
 }
 
+const LABELS: [&str; 4] = ["mail", "music", "chat", "a b"];
+
 fn number() -> impl Strategy<Value = WorkspaceNumber> {
-    (1..=9_u8).prop_map(|number| number.try_into().unwrap())
+    prop_oneof![2 => 1..=9_u8, 1 => 10..=13_u8].prop_map(|number| number.try_into().unwrap())
 }
 
 fn step() -> impl Strategy<Value = WorkspaceStep> {
@@ -28,7 +32,17 @@ fn step() -> impl Strategy<Value = WorkspaceStep> {
         (window.clone(), output, number())
             .prop_map(|(window, output, number)| WorkspaceStep::Put(window, output, number)),
         window.prop_map(WorkspaceStep::Remove),
+        labels().prop_map(WorkspaceStep::Rename),
     ]
+}
+
+/// Some labels, in any order.
+fn labels() -> impl Strategy<Value = Vec<usize>> {
+    prop::sample::subsequence(vec![0, 1, 2, 3], 0..=4).prop_shuffle()
+}
+
+fn rename(spaces: &mut Workspaces, labels: &[usize]) {
+    spaces.rename(labels.iter().map(|index| LABELS[*index].parse().unwrap()).collect());
 }
 
 /// Connects outputs of these names, whose monitors have no identity, and no others.
@@ -45,7 +59,7 @@ fn take(spaces: &mut Workspaces, there: &mut std::collections::BTreeSet<u32>, st
     match *step {
         WorkspaceStep::Connect(set) => connect(spaces, set),
         WorkspaceStep::Switch(output, number) => {
-            if let Some(screen) = spaces.screen(NAMES[output]) {
+            if let Some(screen) = spaces.screen(NAMES[output]).filter(|_| number <= spaces.last_number()) {
                 spaces.switch(screen, number);
             }
         }
@@ -54,7 +68,8 @@ fn take(spaces: &mut Workspaces, there: &mut std::collections::BTreeSet<u32>, st
             there.insert(window);
         }
         WorkspaceStep::Put(window, output, number) => {
-            if let (Some(screen), true) = (spaces.screen(NAMES[output]), there.contains(&window)) {
+            let is_possible = there.contains(&window) && number <= spaces.last_number();
+            if let (Some(screen), true) = (spaces.screen(NAMES[output]), is_possible) {
                 spaces.assign(WindowId(window), WorkspaceId { screen, number });
             }
         }
@@ -62,6 +77,7 @@ fn take(spaces: &mut Workspaces, there: &mut std::collections::BTreeSet<u32>, st
             spaces.remove(WindowId(window));
             there.remove(&window);
         }
+        WorkspaceStep::Rename(ref labels) => rename(spaces, labels),
     }
 }
 
@@ -82,6 +98,36 @@ proptest! {
                 // While there is any output, every window can be reached: it is on a connected output.
                 let reachable = spaces.screens().any(|(screen, _)| screen == place.screen);
                 prop_assert!(reachable || spaces.screens().next().is_none());
+                prop_assert!(place.number <= spaces.last_number(), "on a workspace that does not exist");
+            }
+            prop_assert!(spaces.screens.iter().all(|known| known.active <= spaces.last_number()));
+        }
+    }
+
+    #[test]
+    fn windows_stay_with_the_name_of_their_workspace(
+        steps in prop::collection::vec(step(), 0..60), labels in labels(),
+    ) {
+        let mut spaces = Workspaces::default();
+        let mut there = std::collections::BTreeSet::new();
+        steps.iter().for_each(|step| take(&mut spaces, &mut there, step));
+        let before = spaces.clone();
+        rename(&mut spaces, &labels);
+        let is_there = |label: &str| {
+            label.parse::<u8>().is_ok() || labels.iter().any(|index| LABELS[*index] == label)
+        };
+        for known in &before.screens {
+            let label = before.label(known.active);
+            let after = spaces.label(spaces.active(known.screen));
+            prop_assert_eq!(after, if is_there(&label) { label } else { "1".to_owned() });
+        }
+        for window in there {
+            let (old, new) = (before.home(WindowId(window)).unwrap(), spaces.home(WindowId(window)).unwrap());
+            prop_assert_eq!(old.screen, new.screen);
+            let label = before.label(old.number);
+            match is_there(&label) {
+                true => prop_assert_eq!(spaces.label(new.number), label),
+                false => prop_assert_eq!(new.number, spaces.active(new.screen)),
             }
         }
     }
@@ -125,7 +171,7 @@ fn windows_of_an_unplugged_output_keep_their_numbers_elsewhere() {
     let mut spaces = Workspaces::default();
     connect_named(&mut spaces, names(&["DP-1", "DP-2"]));
     let (first, second) = (spaces.screen("DP-1").unwrap(), spaces.screen("DP-2").unwrap());
-    let two = WorkspaceNumber::FIRST.next();
+    let two = WorkspaceNumber::FIRST.next(WorkspaceNumber::LARGEST);
     spaces.add(WindowId(1), Some(second));
     spaces.assign(WindowId(2), WorkspaceId { screen: second, number: two });
     connect_named(&mut spaces, names(&["DP-1"]));
@@ -136,6 +182,28 @@ fn windows_of_an_unplugged_output_keep_their_numbers_elsewhere() {
     connect_named(&mut spaces, names(&["DP-1", "DP-2"]));
     assert_eq!(spaces.place(WindowId(1)).unwrap().screen, second);
     assert_eq!(spaces.place(WindowId(2)).unwrap().screen, first);
+}
+
+#[test]
+fn named_workspace_is_meant_where_its_windows_are() {
+    let mut spaces = Workspaces::default();
+    connect_named(&mut spaces, names(&["DP-1", "DP-2"]));
+    let (first, second) = (spaces.screen("DP-1").unwrap(), spaces.screen("DP-2").unwrap());
+    rename(&mut spaces, &[0, 1]);
+    let number = |spaces: &Workspaces, text: &str| spaces.find(&text.parse().unwrap()).unwrap();
+    let mail = number(&spaces, "mail");
+    assert_eq!(spaces.meant(second, mail).screen, second, "it has no windows");
+    spaces.add(WindowId(1), Some(first));
+    spaces.assign(WindowId(1), WorkspaceId { screen: first, number: mail });
+    assert_eq!((spaces.meant(second, mail).screen, spaces.meant(first, mail).screen), (first, first));
+    spaces.add(WindowId(2), Some(second));
+    spaces.assign(WindowId(2), WorkspaceId { screen: second, number: mail });
+    assert_eq!(spaces.meant(second, mail).screen, second, "it has windows on both");
+    let two = number(&spaces, "2");
+    spaces.assign(WindowId(1), WorkspaceId { screen: first, number: two });
+    assert_eq!(spaces.meant(second, two).screen, second, "a number is for the own output");
+    let unknown = spaces.find(&"post".parse().unwrap()).unwrap_err().to_string();
+    assert_eq!(unknown, "there is no workspace called \"post\"; there are 1 to 9, \"mail\" and \"music\"");
 }
 
 #[test]
@@ -160,10 +228,11 @@ fn outputs_without_windows_are_forgotten() {
 #[test]
 fn numbers_end_at_the_first_and_the_last() {
     assert_eq!(WorkspaceNumber::FIRST.previous(), WorkspaceNumber::FIRST);
-    assert_eq!(WorkspaceNumber::LAST.next(), WorkspaceNumber::LAST);
-    assert_eq!("10".parse::<WorkspaceNumber>(), Err(InvalidWorkspaceNumber));
-    assert_eq!("0".parse::<WorkspaceNumber>(), Err(InvalidWorkspaceNumber));
-    assert_eq!(WorkspaceNumber::all().count(), 9);
+    let last = WorkspaceNumber::LAST_UNNAMED;
+    assert_eq!(last.next(last), last);
+    assert_eq!(WorkspaceNumber::try_from(26), Err(InvalidWorkspaceNumber));
+    assert_eq!(WorkspaceNumber::try_from(0), Err(InvalidWorkspaceNumber));
+    assert_eq!((Workspaces::default().numbers().count(), WorkspaceNumber::all().count()), (9, 25));
 }
 
 #[test]

@@ -109,10 +109,15 @@ impl EventStreamSession {
         let window = self.any_window();
         match (number, window) {
             (17, Some(window)) => Request::Focus { window },
-            (18, window) => Request::Workspace(WorkspaceOrder { output: None, number: self.any_number(), window }),
-            (19, _) => {
-                Request::Workspace(WorkspaceOrder { output: Some(output), number: self.any_number(), window: None })
+            (18, window) => {
+                Request::Workspace(WorkspaceOrder { output: None, number: Some(self.any_number()), name: None, window })
             }
+            (19, _) => Request::Workspace(WorkspaceOrder {
+                output: Some(output),
+                number: Some(self.any_number()),
+                name: None,
+                window: None,
+            }),
             (20, _) => Request::SetScale { output, scale: self.random.random_range(1..5_u8).into() },
             (21, _) => Request::SetPosition { output, x: self.random.random_range(0..500), y: 0 },
             (22, _) => Request::SetPower { output, on: self.random.random() },

@@ -25,13 +25,18 @@ enum WorkspaceAction {
     Fullscreen(usize),
     /// A key of [`STRIP_KEYS`] (by index) with Super.
     Key(usize, bool),
+    /// A list of names of [`NAME_LISTS`] (by index).
+    Names(usize),
 }
+
+/// Lists of names of workspaces, one after the other in a session.
+const NAME_LISTS: [&[&str]; 4] = [&[], &["mail"], &["mail", "music"], &["music", "mail"]];
 
 /// Arrows, `,`, `.`, W, R, V and T.
 const STRIP_KEYS: [u32; 10] = [105, 106, 103, 108, 51, 52, 17, 19, 47, 20];
 
 fn step() -> impl Strategy<Value = WorkspaceAction> {
-    let (window, number) = (0..6_usize, 1..=3_u8);
+    let (window, number) = (0..6_usize, prop_oneof![3 => 1..=3_u8, 2 => 10..=11_u8]);
     prop_oneof![
         3 => Just(WorkspaceAction::Open),
         1 => window.clone().prop_map(WorkspaceAction::Dialog),
@@ -44,6 +49,7 @@ fn step() -> impl Strategy<Value = WorkspaceAction> {
         2 => any::<bool>().prop_map(WorkspaceAction::Plug),
         1 => Just(WorkspaceAction::NextWindow),
         1 => window.prop_map(WorkspaceAction::Fullscreen),
+        2 => (0..NAME_LISTS.len()).prop_map(WorkspaceAction::Names),
         4 => (0..STRIP_KEYS.len(), any::<bool>()).prop_map(|(key, shifted)| WorkspaceAction::Key(key, shifted)),
     ]
 }
@@ -81,6 +87,9 @@ impl RandomSession {
                 window.surface.attach(None, 0, 0);
                 window.surface.commit();
             }
+            // A number without a name.
+            WorkspaceAction::Switch(to) | WorkspaceAction::Send(_, _, to)
+                if number(to) > world.state.shell.workspaces().last_number() => {}
             WorkspaceAction::Switch(to) => {
                 let Some(screen) = workspace_actions::current_screen(&world.state) else { return };
                 workspace_actions::switch(&mut world.state, WorkspaceId { screen, number: number(to) });
@@ -112,6 +121,7 @@ impl RandomSession {
                 let held = [KEY_LEFT_SUPER, KEY_LEFT_SHIFT];
                 world.chord(&held[..1 + usize::from(shifted)], STRIP_KEYS[key]);
             }
+            WorkspaceAction::Names(list) => world.name_workspaces(NAME_LISTS[list]),
             WorkspaceAction::Close(_) | WorkspaceAction::Plug(_) => {}
         }
         world.settle();
@@ -122,6 +132,7 @@ impl RandomSession {
         for window in shell.windows() {
             let place = shell.workspaces().place(window.id).expect("every window is on a workspace");
             assert!(shell.workspaces().screens().any(|(screen, _)| screen == place.screen), "that can be reached");
+            assert!(place.number <= shell.workspaces().last_number(), "a workspace that exists");
         }
         assert!(shell.focused().is_none_or(|id| shell.is_visible(id)), "the focused window is visible");
         let keyboard = self.world.state.input.keyboard().and_then(|keyboard| keyboard.current_focus());

@@ -8,6 +8,7 @@ use crate::bindings::{Bindings, HeldModifiers, ShortcutAction};
 use crate::output::geometry;
 use crate::scene::{EffectPicture, Scene};
 use crate::shell::Shell;
+use crate::shell::workspaces::WorkspaceReference;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
@@ -53,14 +54,14 @@ fn lines(bindings: &Bindings) -> Vec<ShortcutLine> {
     for (chord, bound) in bound {
         let action = &bound.action;
         let keys = chord.name(bindings.modifier);
-        let row = |number: u8, about: &str| {
-            let Some(held) = keys.strip_suffix(&number.to_string()) else { return (keys.clone(), bound.description()) };
-            (format!("{held}1..9"), about.to_owned())
+        let row = |to: &WorkspaceReference, about: &str| match (to, keys.strip_suffix(&to.to_string())) {
+            (WorkspaceReference::Number(_), Some(held)) => (format!("{held}1..9"), about.to_owned()),
+            _ => (keys.clone(), bound.description()),
         };
         let line = match action {
-            ShortcutAction::Workspace(number) => row(number.get(), "Workspace 1 to 9"),
-            ShortcutAction::MoveToWorkspace(number) => row(number.get(), "Window to workspace 1 to 9"),
-            ShortcutAction::ColumnToWorkspace(number) => row(number.get(), "Column to workspace 1 to 9"),
+            ShortcutAction::Workspace(to) => row(to, "Workspace 1 to 9"),
+            ShortcutAction::MoveToWorkspace(to) => row(to, "Window to workspace 1 to 9"),
+            ShortcutAction::ColumnToWorkspace(to) => row(to, "Column to workspace 1 to 9"),
             // Keys without a modifier, such as media keys, are labelled on the keyboard.
             ShortcutAction::Run(_) if chord.held == HeldModifiers::default() => continue,
             _ if bound.about.is_none() && action.description_for_all_directions().is_some() => {

@@ -21,7 +21,7 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use crate::scene::{Effect, EffectKind, EffectPicture, RoundedRect, Scene};
 use crate::shell::WindowId;
-use crate::shell::workspaces::WorkspaceNumber;
+use crate::shell::workspaces::{WorkspaceNumber, Workspaces};
 pub(in crate::output) use aim::show as show_aim;
 pub(in crate::output) use help::show as show_help;
 pub(in crate::output) use hint::show as show_hint;
@@ -118,6 +118,12 @@ impl OverlayCache {
         self.texts.insert((output, part), CachedText { says, picture: picture.clone() });
         picture
     }
+}
+
+/// The name of a workspace, or else its number; its number, too, if the typeface lacks the script of the name.
+fn workspace_label(workspaces: &Workspaces, number: WorkspaceNumber, face: Typeface) -> String {
+    let name = workspaces.name_of(number).and_then(|name| face.legible(name.as_str()));
+    name.unwrap_or_else(|| number.to_string())
 }
 
 /// Adds elements to the scene of one output.

@@ -29,8 +29,9 @@ const TITLE: OverlayColour = [0.93, 0.95, 1.0, 0.92];
 const NUMBER: OverlayColour = [0.93, 0.95, 1.0, 0.75];
 /// Corner radius of cards, in logical pixels.
 const RADIUS: f64 = 14.0;
-/// Distance from the edge of a card to its number.
+/// Distance from the edge of a card to its number or name, and smallest distance on the small card of an empty workspace.
 const INDENT: f64 = 16.0;
+const NAME_MARGIN: f64 = 3.0;
 /// Progress of the opening animation at which titles appear.
 const ARRIVING: f64 = 0.7;
 /// Height of text, in logical pixels.
@@ -91,7 +92,10 @@ pub fn show(
             true => centred(rect, size),
             false => Point::from((top.loc.x + (INDENT * scale) as i32, centred(top, size).y)),
         };
-        sheet.text(OverlayPart::CardName(card.number), &card.number.to_string(), bold, NUMBER, place);
+        let margin = if is_empty { NAME_MARGIN } else { INDENT };
+        let label = super::workspace_label(shell.workspaces(), card.number, bold);
+        let label = bold.fit_letters(&label, rect.size.w - (2.0 * margin * scale) as i32);
+        sheet.text(OverlayPart::CardName(card.number), &label, bold, NUMBER, place);
         let colour = match () {
             () if goal == Some(card.number) => DROP_CARD,
             () if active == Some(card.number) => ACTIVE_CARD,

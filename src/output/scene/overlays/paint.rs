@@ -17,6 +17,9 @@ const LEFT_OUT: char = '\u{b7}';
 /// Replaces a single letter that the typeface lacks.
 const UNKNOWN: char = '?';
 
+/// Below this number of letters a text is cut without dots, which would take most of the room.
+const FEW_LETTERS: usize = 6;
+
 /// A typeface in one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Typeface {
@@ -89,6 +92,12 @@ impl Typeface {
         }
         let kept: String = text.chars().take(most.saturating_sub(2)).collect();
         if most < 3 { kept } else { format!("{}..", kept.trim_end()) }
+    }
+
+    /// Cuts a text so that it fits into `width`: where there is room for few letters, without dots after them.
+    pub fn fit_letters(self, text: &str, width: i32) -> String {
+        let most = usize::try_from(width / self.width("m").max(1)).unwrap_or(0);
+        if most < FEW_LETTERS { text.chars().take(most).collect() } else { self.fit(text, width) }
     }
 
     /// A line of text as a picture of exactly its size.
@@ -207,6 +216,13 @@ mod tests {
         let inks: Vec<usize> = heights.iter().map(|height| ink("Workspace", Typeface::new(*height, false))).collect();
         assert!(inks[0] > 0 && inks.is_sorted_by(|a, b| a < b), "{inks:?}");
         assert_eq!(ink("\u{10ffff}", Typeface::new(16.0, true)), ink("?", Typeface::new(16.0, true)));
+    }
+
+    #[test]
+    fn text_is_cut_without_dots_where_few_letters_fit() {
+        let face = Typeface::new(16.0, true);
+        let cut = |letters: i32| face.fit_letters("mailing list", letters * face.width("m"));
+        assert_eq!([0, 1, 3, 5, 6, 12].map(cut), ["", "m", "mai", "maili", "mail..", "mailing list"]);
     }
 
     #[test]

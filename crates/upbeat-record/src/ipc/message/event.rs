@@ -141,6 +141,9 @@ pub struct WindowState {
     /// How it lies on its workspace: floating or in a column, for example.
     #[serde(default)]
     pub layout: WindowLayout,
+    /// Name of that workspace; `None` for 1 to 9.
+    #[serde(default)]
+    pub workspace_name: Option<String>,
 }
 
 /// An output, without the values that change with each frame.
@@ -186,6 +189,7 @@ impl From<WindowInfo> for WindowState {
             output: window.output,
             workspace: window.workspace,
             layout: window.layout,
+            workspace_name: window.workspace_name,
         }
     }
 }
@@ -288,6 +292,7 @@ mod tests {
             output: None,
             workspace: None,
             layout: WindowLayout::default(),
+            workspace_name: None,
         }
     }
 

@@ -23,6 +23,7 @@ mod statistics;
 mod window;
 mod window_layout;
 pub mod workspace;
+pub mod workspace_name;
 
 pub use client_use::{ClientUse, EndedClient, ResourceUse};
 pub use layer::{LayerInfo, LayerLevel};

@@ -27,7 +27,8 @@ fn the_wire_format_is_the_documented_one() {
 fn messages_are_read_back_as_they_were_written() {
     let add = Request::AddOutput { mode: "800x600@75".parse().unwrap() };
     let input = Request::Input { events: vec![InputEvent::PointerMove { x: 1.5, y: 2.0 }] };
-    let order = WorkspaceOrder { output: None, number: WorkspaceNumber::FIRST, window: Some(WindowId(3)) };
+    let order =
+        WorkspaceOrder { output: None, number: Some(WorkspaceNumber::FIRST), name: None, window: Some(WindowId(3)) };
     let workspace = Request::Workspace(order);
     let why = Request::WhyLate { target: Some(OutputOrWindow::Window(WindowId(3))), limit: 10 };
     for request in [Request::Quit, add, input, why, workspace] {
@@ -43,4 +44,17 @@ fn messages_are_read_back_as_they_were_written() {
 fn a_newer_client_may_say_more_than_we_know() {
     let text = r#"{"version":1,"tracing":true,"request":{"kind":"outputs","verbose":true}}"#;
     assert_eq!(serde_json::from_str::<RequestLine>(text).unwrap().request, Request::Outputs);
+}
+
+#[test]
+fn workspace_is_ordered_by_number_or_by_name() {
+    let order = |number, name: Option<&str>| {
+        let name = name.map(str::to_owned);
+        serde_json::to_value(WorkspaceOrder { output: None, number, name, window: None }).unwrap()
+    };
+    let numbered = serde_json::json!({"output": null, "number": 1, "window": null});
+    assert_eq!(order(Some(WorkspaceNumber::FIRST), None), numbered, "the same line as before there were names");
+    assert_eq!(order(None, Some("mail")), serde_json::json!({"output": null, "name": "mail", "window": null}));
+    let read: WorkspaceOrder = serde_json::from_str(r#"{"output":null,"number":3,"window":null}"#).unwrap();
+    assert_eq!((read.number.map(u8::from), read.name), (Some(3), None));
 }

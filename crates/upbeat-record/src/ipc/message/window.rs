@@ -49,6 +49,9 @@ pub struct WindowInfo {
     /// How it lies on its workspace: floating or in a column, for example.
     #[serde(default)]
     pub layout: WindowLayout,
+    /// Name of that workspace; `None` for 1 to 9.
+    #[serde(default)]
+    pub workspace_name: Option<String>,
     /// How the client uses frame callbacks, as measured.
     pub class: ClientClass,
     /// How much later the client commits for each unit of time that its callback is sent later. `class` is derived
