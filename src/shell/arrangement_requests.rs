@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::Rectangle;
+use smithay::utils::{Logical, Rectangle};
 
 use super::layout::op::Direction;
 use super::snap_targets::SnapPart;
-use super::workspace_actions::{self, centre};
+use super::workspace_actions;
 use super::workspaces::WorkspaceId;
 use super::{
     Window, WindowArrangement, WindowId, activate, following, minimising, output_changes, placement, popup,
@@ -23,8 +23,7 @@ pub fn maximize(state: &mut State, surface: &WlSurface) {
     if tiling::actions::maximise(state, surface, true) {
         return send_configure(state, surface);
     }
-    let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
-    let area = state.usable_area(at.or_else(|| Some(state.pointer_position())));
+    let area = area_for(state, surface);
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     if let Some((_, area)) = area {
         if matches!(window.wanted, WindowArrangement::Fullscreen { .. }) {
@@ -36,6 +35,12 @@ pub fn maximize(state: &mut State, surface: &WlSurface) {
         }
     }
     send_configure(state, surface);
+}
+
+/// The output of a window, or that of the pointer for a window without content, and its usable area.
+fn area_for(state: &State, surface: &WlSurface) -> Option<(Output, Rectangle<i32, Logical>)> {
+    let shown = state.shell.window_of_root(surface).and_then(|it| workspace_actions::usable_area_of(state, it.id));
+    shown.or_else(|| state.usable_area(Some(state.pointer_position())))
 }
 
 /// Restores the window if it is minimised: a window that becomes maximised or fullscreen must be visible.
@@ -69,10 +74,9 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
     if tiling::actions::fill_screen(state, surface, output.as_ref()) {
         return send_configure(state, surface);
     }
-    let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
     let output = output
         .filter(|output| state.outputs().any(|known| known == output))
-        .or_else(|| Some(state.usable_area(at.or_else(|| Some(state.pointer_position())))?.0));
+        .or_else(|| area_for(state, surface).map(|(output, _)| output));
     let shown = output.as_ref().and_then(|output| state.shell.workspaces.screen(&output.name()));
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     let id = window.id;

@@ -7,7 +7,6 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::layout::op::{Direction, HorizontalSide, Resize};
 use super::{Window, WindowArrangement, WindowId, placement, set_location, snapping, tiling, workspace_actions};
-use crate::shell::ShellOutputs;
 use crate::state::State;
 
 /// Distance per move, in logical pixels: few presses cross a screen, and the effect of a single press is visible.
@@ -102,7 +101,7 @@ fn focused(state: &mut State) -> Option<(WindowId, Rectangle<i32, Logical>)> {
     tiling::arrange(state);
     let window = alone(state).filter(|window| window.wanted == WindowArrangement::Floating)?;
     let id = window.id;
-    let (_, area) = state.usable_area(Some(workspace_actions::centre(window.rect())))?;
+    let (_, area) = workspace_actions::usable_area_of(state, id)?;
     (!state.shell.is_dragged(id)).then_some((id, area))
 }
 

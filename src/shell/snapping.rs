@@ -12,7 +12,7 @@ use upbeat_record::ipc::message::SnappedPart;
 /// Snaps a floating window to a part of its screen.
 pub(super) fn snap(state: &mut State, id: WindowId, part: SnapPart) {
     let Some(rect) = state.shell.window(id).map(Window::rect) else { return };
-    let Some((_, area)) = state.usable_area(Some(workspace_actions::centre(rect))) else { return };
+    let Some((_, area)) = workspace_actions::usable_area_of(state, id) else { return };
     snap_in_area(state, id, part, area, rect);
 }
 

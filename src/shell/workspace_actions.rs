@@ -243,6 +243,18 @@ pub(super) fn output_of(state: &State, screen: ScreenId) -> Option<(Output, Rect
     found.map(|(output, area)| (output.clone(), area))
 }
 
+/// The output that shows a window, and its usable area (global logical coordinates). Outputs may overlap, so the
+/// window's place does not say it. `None` for a window without content.
+pub(super) fn usable_area_of(state: &State, id: WindowId) -> Option<(Output, Rectangle<i32, Logical>)> {
+    let window = state.shell.window(id).filter(|window| window.mapped)?;
+    let own = state.shell.workspaces.place(id).and_then(|place| output_of(state, place.screen));
+    own.map(|(output, _)| {
+        let usable = state.shell.layers.usable(&output);
+        (output, usable)
+    })
+    .or_else(|| state.usable_area(Some(centre(window.rect()))))
+}
+
 /// Rectangle of an output that is plugged in (global logical coordinates).
 pub fn area_of(state: &State, screen: ScreenId) -> Option<Rectangle<i32, Logical>> {
     let name = state.shell.workspaces.name(screen)?;

@@ -83,6 +83,8 @@ fn hidden_content_does_not_stay_awake() {
     let mut world = TestWorld::simulated(&[60_000]);
     let (client, hidden) = world.open_filled("hidden", SMALL, BLUE);
     world.open_filled("above", SMALL, RED);
+    let place = world.window("hidden").rect().loc;
+    world.move_window("above", (place.x, place.y));
     world.run_until_idle();
     // This commit asks for no callback.
     hidden.surface.attach(Some(&world.client(client).solid(2, SMALL.0, SMALL.1, GREEN)), 0, 0);

@@ -19,6 +19,7 @@ fn two_workspaces(enabled: bool) -> TestWorld {
     let mut world = TestWorld::simulated(&[60_000]);
     world.open_filled("red", SMALL, RED);
     world.open_filled("green", SMALL, GREEN);
+    world.move_window("green", (0, 0));
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], KEY_2);
     world.run_until_idle();
     world.state.shell.enable_workspace_indicators(enabled);

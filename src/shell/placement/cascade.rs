@@ -22,7 +22,7 @@ pub fn apart(
     let step = |room: i32| if room >= CASCADE_STEP { CASCADE_STEP } else { 0 };
     let step = Point::from((step(room.x), step(room.y)));
     let inside = cascade(rect.loc, step, area.loc + room).chain(grid(area.loc, step, room));
-    // Of one corner more than there are others, at least one is free.
+    // Among one corner more than there are other windows, at least one is free.
     if let Some(corner) = inside.take(2 * others.len() + 2).find(is_free) {
         return corner;
     }

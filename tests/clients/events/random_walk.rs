@@ -159,8 +159,8 @@ impl EventStreamSession {
     fn answer(&mut self) -> String {
         let mut clients: Vec<ClientIndex> = self.windows.iter().map(|(client, _)| *client).collect();
         clients.dedup();
-        for client in clients {
-            let client = self.world.client(client);
+        for index in clients {
+            let client = self.world.client(index);
             assert!(!client.is_disconnected(), "{}", client.error_message());
             let mut size = (0, 0);
             for event in client.take_events() {
@@ -168,7 +168,8 @@ impl EventStreamSession {
                     ClientEvent::ToplevelConfigure { width, height, .. } => size = (width, height),
                     ClientEvent::Configure { surface, serial } => {
                         surface.ack_configure(serial);
-                        let window = self.windows.iter().find(|(_, window)| window.xdg == surface);
+                        // Objects of two clients may have the same number.
+                        let window = self.windows.iter().find(|(of, window)| *of == index && window.xdg == surface);
                         let (_, window) = window.expect("a configure of a known window");
                         client.commit_buffer(&window.surface, size.0.clamp(10, 400), size.1.clamp(10, 300));
                     }

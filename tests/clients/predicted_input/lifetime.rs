@@ -66,8 +66,9 @@ fn only_the_surface_under_the_pointer_gets_predictions() {
     sheet.world.client(sheet.client).predicted_input(&other);
     let (second, above) = sheet.world.open("above", SMALL.0, SMALL.1);
     sheet.world.client(second).predicted_input(&above.surface);
-    sheet.world.run_until_idle();
     let origin = sheet.origin();
+    sheet.world.move_window("above", (origin.0 as i32, origin.1 as i32));
+    sheet.world.run_until_idle();
     sheet.play(STROKE, stroke(origin));
     assert!(sheet.predictions().is_empty(), "its sheet is covered");
 }

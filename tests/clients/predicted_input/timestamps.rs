@@ -99,6 +99,7 @@ fn timestamps_go_to_the_receiving_client_for_the_requested_device() {
     let mut sheet = StrokeWindow::new();
     let (x, y) = sheet.origin();
     let (second, _) = sheet.world.open("above", SMALL.0, SMALL.1);
+    sheet.world.move_window("above", (x as i32, y as i32));
     let client = sheet.world.client(sheet.client);
     let (manager, handle) = (client.bind::<ZwpInputTimestampsManagerV1>(), client.handle());
     manager.get_pointer_timestamps(client.globals().pointer(), &handle, ());
