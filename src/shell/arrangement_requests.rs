@@ -11,8 +11,8 @@ use super::snap_targets::SnapPart;
 use super::workspace_actions;
 use super::workspaces::WorkspaceId;
 use super::{
-    Window, WindowArrangement, WindowId, activate, following, minimising, output_changes, placement, popup,
-    send_configure, snapping, tiling,
+    Window, WindowArrangement, WindowId, activate, following, minimising, output_changes, popup, send_configure,
+    snapping, tiling,
 };
 use crate::shell::{ShellOutputs, ShellSeat, geometry};
 use crate::state::State;
@@ -87,7 +87,11 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
         }
         window.set_pending_arrangement(WindowArrangement::Fullscreen { area: geometry(&output), output });
     }
+    let from = state.shell.workspaces.place(id);
     workspace_actions::move_to_screen(state, id, shown);
+    if let Some((from, to)) = from.zip(state.shell.workspaces.place(id)).filter(|_| !state.shell.is_dragged(id)) {
+        following::move_to_output(state, id, from.screen, to.screen);
+    }
     send_configure(state, surface);
 }
 
@@ -188,18 +192,13 @@ pub fn send_column_to(state: &mut State, id: WindowId, to: WorkspaceId) {
 /// Moves windows and their dialogs to a workspace. `id` is the window among them that decides about the focus.
 fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: WorkspaceId) {
     let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
-    let areas = workspace_actions::area_of(state, from.screen).zip(workspace_actions::area_of(state, to.screen));
     let was_seen = state.shell.is_visible(id);
     let members: BTreeSet<WindowId> = all.iter().flat_map(|it| state.shell.family(*it)).collect();
     for member in members.iter().copied() {
+        let from = state.shell.workspaces.place(member).unwrap_or(from);
         state.shell.workspaces.assign(member, to);
-        let Some(window) = state.shell.window_mut(member) else { continue };
-        window.displaced = None;
-        if let (Some((old, new)), true) = (areas, from.screen != to.screen) {
-            window.floating =
-                placement::map_between_areas(Rectangle::new(window.floating, window.rect().size), old, new);
-            window.motion.animate_next_move();
-        }
+        following::move_to_output(state, member, from.screen, to.screen);
+        state.shell.window_mut(member).into_iter().for_each(|window| window.displaced = None);
     }
     tiling::arrange(state);
     members.iter().for_each(|member| following::separate(state, *member));

@@ -13,7 +13,7 @@ use smithay::utils::Rectangle;
 use super::placement::{self, AreasChange, FloatingPlace, OutputAreas};
 use super::workspace_actions;
 use super::workspaces::ScreenId;
-use super::{Window, WindowArrangement, WindowId, configure_bounds, snapping, surface_outputs};
+use super::{Window, WindowArrangement, WindowId, configure_bounds, first_place, snapping, surface_outputs};
 use crate::shell::{ShellOutputs, geometry};
 use crate::state::State;
 
@@ -46,7 +46,11 @@ pub(super) fn places(state: &State) -> Vec<(WindowId, Option<FollowedOutput>)> {
 /// All windows follow their outputs. `before`: the [`places`] before the change.
 pub(super) fn follow_all(state: &mut State, before: &[(WindowId, Option<FollowedOutput>)]) {
     let areas = |(screen, _)| Some(FollowedOutput { screen, areas: areas_of(state, screen)? });
-    state.shell.followed_outputs = state.shell.workspaces.screens().filter_map(areas).collect();
+    let followed: Vec<_> = state.shell.workspaces.screens().filter_map(areas).collect();
+    // While there is no output, windows still belong to the places on the last outputs.
+    if !followed.is_empty() {
+        state.shell.followed_outputs = followed;
+    }
     let displaced: Vec<WindowId> =
         before.iter().filter(|(id, was)| follow(state, *id, *was)).map(|(id, _)| *id).collect();
     for id in displaced {
@@ -67,16 +71,24 @@ fn follow(state: &mut State, id: WindowId, was: Option<FollowedOutput>) -> bool 
     let Some(screen) = state.shell.workspaces.place(id).map(|place| place.screen) else { return false };
     let Some(areas) = areas_of(state, screen) else { return false };
     let now = FollowedOutput { screen, areas };
-    refit(state, id, &now);
+    refit(state, id, was, &now);
     let is_laid_out = state.shell.window(id).is_some_and(|window| window.placed);
     if was == Some(now) || !is_laid_out {
+        // It may have opened while there was no output.
+        let is_new = state.shell.window(id).is_some_and(|window| window.mapped && !window.placed);
+        if is_new && !state.shell.is_for_strip(id) {
+            first_place::place_new(state, id, areas.usable);
+        }
         return false;
     }
+    let home = state.shell.workspaces.home(id).map(|home| home.screen);
+    let is_home = |screen| home == Some(screen);
     let change = AreasChange {
         was: was.map(|was| was.areas),
         now: areas,
         is_same_output: was.is_none_or(|was| was.screen == screen),
-        is_own_output: state.shell.workspaces.home(id).is_some_and(|home| home.screen == screen),
+        is_own_output: is_home(screen),
+        was_own_output: was.is_none_or(|was| is_home(was.screen)),
     };
     if state.shell.window(id).is_some_and(|window| window.snapped.is_some()) {
         follow_snapped(state, id, &change);
@@ -86,7 +98,7 @@ fn follow(state: &mut State, id: WindowId, was: Option<FollowedOutput>) -> bool 
 }
 
 /// Gives a maximised or fullscreen window the new area. The strip refits its own windows.
-fn refit(state: &mut State, id: WindowId, now: &FollowedOutput) {
+fn refit(state: &mut State, id: WindowId, was: Option<FollowedOutput>, now: &FollowedOutput) {
     let Some(window) = state.shell.window(id).filter(|window| !window.in_strip) else { return };
     let area = now.areas.usable;
     let is_known = |output: &_| state.outputs().any(|known| known == output);
@@ -95,7 +107,9 @@ fn refit(state: &mut State, id: WindowId, now: &FollowedOutput) {
         WindowArrangement::Maximized { .. } => Some(WindowArrangement::Maximized { area }),
         WindowArrangement::Fullscreen { output, .. } => {
             let own = workspace_actions::output_of(state, now.screen).map(|(output, _)| output);
-            let output = Some(output.clone()).filter(is_known).or(own);
+            // A window whose own output is back returns to it.
+            let stays = was.is_none_or(|was| was.screen == now.screen);
+            let output = Some(output.clone()).filter(|output| stays && is_known(output)).or(own);
             output.map(|output| WindowArrangement::Fullscreen { area: geometry(&output), output })
         }
     };
@@ -113,12 +127,17 @@ fn refit(state: &mut State, id: WindowId, now: &FollowedOutput) {
         window.applied = refitted.clone();
     }
     window.set_pending_arrangement(refitted);
-    window.send_pending();
+    if !window.send_pending() && window.sent.is_empty() && window.is_fullscreen() {
+        // The other output has the same size: nothing to answer.
+        window.applied = window.wanted.clone();
+    }
 }
 
 /// Moves the floating place of a window, which a maximised window keeps, too. Returns whether it lies elsewhere on its
 /// output than before.
 fn follow_floating(state: &mut State, id: WindowId, change: &AreasChange) -> bool {
+    let is_dragged = state.shell.is_dragged(id);
+    state.shell.window_mut(id).filter(|_| !is_dragged).into_iter().for_each(Window::finish_stretch);
     let Some(window) = state.shell.window(id) else { return false };
     let above = state.shell.height_above(window);
     let before = FloatingPlace { corner: window.floating, displaced: window.displaced };
@@ -142,6 +161,20 @@ fn follow_snapped(state: &mut State, id: WindowId, change: &AreasChange) {
     let former = former.after(snapped.before.size, 0, change);
     (snapped.before.loc, window.displaced) = (former.corner, former.displaced);
     snapping::refit(state, id, change.now.usable);
+}
+
+/// Moves the floating place of a window to the same part of another output, which becomes its own.
+pub(super) fn move_to_output(state: &mut State, id: WindowId, from: ScreenId, to: ScreenId) {
+    let Some((was, now)) = areas_of(state, from).zip(areas_of(state, to)).filter(|_| from != to) else { return };
+    let Some(window) = state.shell.window_mut(id).filter(|window| window.placed) else { return };
+    window.displaced = None;
+    let change = AreasChange { was: Some(was), now, is_same_output: false, is_own_output: true, was_own_output: true };
+    if window.snapped.is_some() {
+        follow_snapped(state, id, &change);
+    } else {
+        follow_floating(state, id, &change);
+    }
+    state.shell.window_mut(id).into_iter().for_each(|window| window.displaced = None);
 }
 
 /// Moves a floating window that lies exactly on another one of its workspace.

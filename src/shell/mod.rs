@@ -17,6 +17,7 @@ pub mod destroyed_objects;
 pub mod drag;
 pub mod effects;
 pub mod end_session_question;
+mod first_place;
 pub mod floating;
 mod following;
 pub mod hit;
@@ -62,7 +63,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
+use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 
 use crate::guard;
@@ -463,27 +464,12 @@ fn mapped(state: &mut State, id: WindowId) {
     let is_seen =
         workspace_actions::assign_new_window(state, id, usable.as_ref().map(|(output, _)| output.name()).as_deref());
     tiling::recheck_floating_rule(state, id);
-    let area = usable.map(|(_, area)| area);
-    let Some(window) = state.shell.window(id) else { return };
+    // A rule or its parent may have put it on another output.
+    let area = workspace_actions::usable_area_of(state, id).or(usable).map(|(_, area)| area);
     // A window that is mapped again keeps its place.
-    if let (Some(area), false) = (area, window.placed || state.shell.is_for_strip(id)) {
-        let above = state.shell.height_above(window);
-        let size = window.ruled_size() + Size::from((0, above));
-        let parent = window.toplevel.parent().and_then(|parent| Some(state.shell.window_of(&parent)?.rect()));
-        let others = state.shell.visible_windows().filter(|other| other.id != id);
-        let others = others.map(|other| state.shell.with_title_bar(other));
-        let others: Vec<_> = others.filter(|other| other.overlaps(area)).collect();
-        let corner = match parent {
-            Some(parent) => {
-                let corner = placement::centre_over(size, parent, area);
-                placement::apart(Rectangle::new(corner, size), area, &others)
-            }
-            None => placement::place(size, area, &others),
-        };
-        if let Some(window) = state.shell.window_mut(id) {
-            window.floating = corner + Point::from((0, above));
-            window.placed = true;
-        }
+    let is_placed = state.shell.window(id).is_none_or(|window| window.placed) || state.shell.is_for_strip(id);
+    if let Some(area) = area.filter(|_| !is_placed) {
+        first_place::place_new(state, id, area);
     }
     ruled_size::apply(state, id);
     tracing::debug!(?id, "window mapped");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::overview::put_down;
 use super::workspaces::{ScreenId, UnknownWorkspace, WorkspaceId, WorkspaceName, WorkspaceReference};
-use super::{Shell, outputs_changed, popup, tiling, workspace_actions};
+use super::{Shell, following, outputs_changed, popup, tiling, workspace_actions};
 use crate::state::State;
 
 /// The workspace that a user means who works on `screen`.
@@ -44,6 +44,8 @@ pub fn set_names(state: &mut State, names: &Arc<[WorkspaceName]>) {
     state.shell.swipe = None;
     state.shell.forget_snap_preview();
     popup::dismiss_grabs(state);
+    let homes: Vec<_> =
+        state.shell.windows().map(|window| (window.id, state.shell.workspaces.home(window.id))).collect();
     let Shell { workspaces, strips, slides, pans, overlays, closing_windows, .. } = &mut state.shell;
     let renumbering = workspaces.rename(names.clone());
     strips.renumber(&renumbering);
@@ -58,6 +60,10 @@ pub fn set_names(state: &mut State, names: &Arc<[WorkspaceName]>) {
     }
     outputs_changed(state);
     tiling::arrange(state);
+    // Windows whose workspace is gone join others, perhaps at the same place.
+    for (id, _) in homes.iter().filter(|(_, home)| home.is_some_and(|home| renumbering.of(home.number).is_none())) {
+        following::separate(state, *id);
+    }
     focus_visible(state);
 }
 

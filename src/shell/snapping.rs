@@ -24,29 +24,35 @@ pub(super) fn snap_in_area(
     area: Rectangle<i32, Logical>,
     before: Rectangle<i32, Logical>,
 ) {
-    let rect = state.shell.below_bar(id, part.rect_in(area));
+    let Some(rect) = rect_of_part(state, id, part, area) else { return };
     let Some(window) = state.shell.window_mut(id) else { return };
-    // Respect the client's size limits.
-    let size = window.size_limits().clamp(rect.size);
-    let right = if part.side == Some(HorizontalSide::Right) { rect.size.w - size.w } else { 0 };
-    let down = if part.row == Some(VerticalHalf::Lower) { rect.size.h - size.h } else { 0 };
     window.finish_stretch();
     let before = window.snapped.map_or(before, |snapped| snapped.before);
     window.snapped = Some(Snapped { part, before });
-    move_floating(state, id, rect.loc + Point::from((right, down)), size);
+    move_floating(state, id, rect.loc, rect.size);
 }
 
-/// Gives a snapped window its part of the new usable `area`.
-pub(super) fn refit(state: &mut State, id: WindowId, area: Rectangle<i32, Logical>) {
-    let Some(Snapped { part, before }) = state.shell.window(id).and_then(|window| window.snapped) else { return };
-    if state.shell.window(id).is_some_and(|window| window.wanted == WindowArrangement::Floating) {
-        return snap_in_area(state, id, part, area, before);
-    }
-    // It is maximised or fullscreen now, and snapped again after that.
+/// The rectangle of a window that fills a part of `area`, within its size limits and below its title bar.
+fn rect_of_part(
+    state: &State,
+    id: WindowId,
+    part: SnapPart,
+    area: Rectangle<i32, Logical>,
+) -> Option<Rectangle<i32, Logical>> {
     let rect = state.shell.below_bar(id, part.rect_in(area));
-    if let Some(window) = state.shell.window_mut(id) {
-        (window.floating, window.floating_size) = (rect.loc, Some(window.size_limits().clamp(rect.size)));
-    }
+    let size = state.shell.window(id)?.size_limits().clamp(rect.size);
+    let right = if part.side == Some(HorizontalSide::Right) { rect.size.w - size.w } else { 0 };
+    let down = if part.row == Some(VerticalHalf::Lower) { rect.size.h - size.h } else { 0 };
+    Some(Rectangle::new(rect.loc + Point::from((right, down)), size))
+}
+
+/// Gives a snapped window its part of the new usable `area`. It stays on its workspace.
+pub(super) fn refit(state: &mut State, id: WindowId, area: Rectangle<i32, Logical>) {
+    let Some(Snapped { part, .. }) = state.shell.window(id).and_then(|window| window.snapped) else { return };
+    let Some(rect) = rect_of_part(state, id, part, area) else { return };
+    let Some(window) = state.shell.window_mut(id) else { return };
+    window.finish_stretch();
+    window.put_floating(rect.loc, rect.size);
 }
 
 /// Restores the place and size of a window before it was snapped. Returns whether it was snapped.
@@ -63,11 +69,8 @@ pub(super) fn unsnap(state: &mut State, id: WindowId) -> bool {
 /// Moves a floating window to a new place and size, with an animation.
 pub(super) fn move_floating(state: &mut State, id: WindowId, corner: Point<i32, Logical>, size: Size<i32, Logical>) {
     let Some(window) = state.shell.window_mut(id) else { return };
-    window.floating = corner;
-    window.floating_size = Some(size);
-    window.set_pending_arrangement(WindowArrangement::Floating);
-    window.motion.animate_next_move();
-    window.send_pending();
+    window.wanted = WindowArrangement::Floating;
+    window.put_floating(corner, size);
     workspace_actions::assign_to_output(state, id);
     surface_outputs::update_outputs(state, id);
     state.schedule_repaint_all();
@@ -90,5 +93,18 @@ impl Window {
             (Some(Left), Some(Lower)) => SnappedPart::BottomLeft,
             (Some(Right), Some(Lower)) => SnappedPart::BottomRight,
         })
+    }
+}
+
+impl Window {
+    /// Sets the floating place and size. A window that is maximised or fullscreen gets them when it floats again.
+    fn put_floating(&mut self, corner: Point<i32, Logical>, size: Size<i32, Logical>) {
+        self.floating = corner;
+        self.floating_size = Some(size);
+        if self.wanted == WindowArrangement::Floating {
+            self.set_pending_arrangement(WindowArrangement::Floating);
+            self.motion.animate_next_move();
+            self.send_pending();
+        }
     }
 }

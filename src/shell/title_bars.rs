@@ -54,15 +54,20 @@ impl Shell {
     /// Height of a window's title bar, in logical pixels; 0 without one.
     pub(super) fn bar_height(&self, window: &Window) -> i32 {
         let floats = window.applied == WindowArrangement::Floating && window.wanted == WindowArrangement::Floating;
-        // A window that draws beyond its geometry has its own decoration, whatever mode it negotiated.
-        let is_bare = window.has_server_decoration && window.extent == window.geometry;
-        if self.effects.title_bars && is_bare && floats && !window.in_strip { TITLES } else { 0 }
+        if floats { self.floating_bar_height(window) } else { 0 }
     }
 
-    /// Height of the title bar above a window's geometry, in logical pixels: our own, or one that the client draws
-    /// there. 0 without one.
+    /// The same as it will be while the window floats.
+    fn floating_bar_height(&self, window: &Window) -> i32 {
+        // A window that draws beyond its geometry has its own decoration, whatever mode it negotiated.
+        let is_bare = window.has_server_decoration && window.extent == window.geometry;
+        if self.effects.title_bars && is_bare && !window.in_strip { TITLES } else { 0 }
+    }
+
+    /// Height of the title bar above a window's geometry while it floats, in logical pixels: our own, or one that the
+    /// client draws there. 0 without one.
     pub(super) fn height_above(&self, window: &Window) -> i32 {
-        match self.bar_height(window) {
+        match self.floating_bar_height(window) {
             0 => drawn_above(window.geometry, window.extent),
             bar => bar,
         }
@@ -70,7 +75,8 @@ impl Shell {
 
     /// Rectangle of a window and its title bar.
     pub(super) fn with_title_bar(&self, window: &Window) -> Rectangle<i32, Logical> {
-        let (rect, bar) = (window.rect(), self.height_above(window));
+        let floats = window.applied == WindowArrangement::Floating;
+        let (rect, bar) = (window.rect(), if floats { self.height_above(window) } else { 0 });
         Rectangle::new(rect.loc - Point::from((0, bar)), rect.size + Size::from((0, bar)))
     }
 

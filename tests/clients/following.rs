@@ -8,7 +8,7 @@ use upbeat::shell::{ShellOutputs as _, WindowArrangement, geometry, placement, w
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::{Anchor, ZwlrLayerSurfaceV1};
 
 use crate::fixture::layers::{Layer, TestLayerSurface};
-use crate::fixture::{ClientIndex, KEY_LEFT_SUPER, OUTPUT, TestToplevel, TestWorld};
+use crate::fixture::{ClientIndex, KEY_LEFT, KEY_LEFT_SUPER, KEY_RIGHT, OUTPUT, TestToplevel, TestWorld};
 
 /// Height of the title bar that a client draws above its window geometry.
 const DRAWN_TITLE: i32 = 35;
@@ -140,7 +140,7 @@ fn moved_output_takes_its_windows_along_and_the_pointer_stays_on_an_output() {
 fn bar_that_starts_later_covers_no_title_and_halves_keep_their_share() {
     let mut world = TestWorld::new();
     let (half_client, half) = world.open("half", 400, 300);
-    world.chord(&[KEY_LEFT_SUPER], crate::fixture::KEY_LEFT);
+    world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
     assert_eq!(answer(&mut world, half_client, &half), Some((640, 720)));
     world.open("top", 300, 200);
     world.move_window("top", (800, 5));
@@ -186,6 +186,88 @@ fn restored_and_sent_windows_do_not_hide_another_window_of_the_same_place() {
     let id = world.window("third").id;
     upbeat::shell::send_to(&mut world.state, id, WorkspaceId { screen, number: WorkspaceNumber::FIRST });
     assert_ne!(corner(&world, "third"), centre, "sent to another workspace");
+}
+
+/// Name of the output that has a window's workspace.
+fn output_of(world: &TestWorld, title: &str) -> String {
+    let place = world.state.shell.workspaces().place(world.window(title).id).unwrap();
+    world.state.shell.workspaces().name(place.screen).unwrap().to_owned()
+}
+
+/// Sends a window to the first workspace of an output.
+fn send(world: &mut TestWorld, title: &str, output: &str) {
+    let screen = world.state.shell.workspaces().screen(output).unwrap();
+    let id = world.window(title).id;
+    upbeat::shell::send_to(&mut world.state, id, WorkspaceId { screen, number: WorkspaceNumber::FIRST });
+}
+
+#[test]
+fn dialog_opens_on_the_output_of_its_parent() {
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (client, parent) = world.open("parent", 400, 300);
+    send(&mut world, "parent", "TEST-2");
+    world.point(100.0, 100.0);
+    let dialog = world.client(client).toplevel("dialog");
+    dialog.toplevel.set_parent(Some(&parent.toplevel));
+    world.settle();
+    world.client(client).ack_newest_configure();
+    world.client(client).commit_buffer(&dialog.surface, 200, 100);
+    world.settle();
+    assert_eq!(output_of(&world, "dialog"), "TEST-2");
+    assert!(corner(&world, "dialog").0 >= OUTPUT.0, "{:?}", corner(&world, "dialog"));
+}
+
+#[test]
+fn half_of_a_screen_stays_on_its_output_when_its_scale_changes() {
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (client, half) = world.open("half", 400, 300);
+    let before = rect(&world, "half");
+    world.chord(&[KEY_LEFT_SUPER], KEY_RIGHT);
+    answer(&mut world, client, &half);
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    hotplug::arrange(&mut world.state, id, None, 2.0);
+    assert_eq!(output_of(&world, "half"), "TEST-1");
+    world.settle();
+    assert_eq!(answer(&mut world, client, &half), Some((320, 360)));
+    assert_eq!(rect(&world, "half"), (320, 0, 320, 360));
+    hotplug::arrange(&mut world.state, id, None, 1.0);
+    world.settle();
+    answer(&mut world, client, &half);
+    world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
+    answer(&mut world, client, &half);
+    assert_eq!(rect(&world, "half"), before, "it has its place from before the snap");
+}
+
+#[test]
+fn windows_that_open_without_an_output_are_placed_on_the_next_one() {
+    let mut world = TestWorld::new();
+    world.unplug("TEST-1");
+    world.open("one", 300, 200);
+    world.open("two", 300, 200);
+    world.plug_in("TEST-1", 60_000);
+    let corners = [corner(&world, "one"), corner(&world, "two")];
+    assert!(corners[0] != corners[1] && corners.iter().all(|(x, y)| *x > 0 && *y > 0), "{corners:?}");
+}
+
+#[test]
+fn fullscreen_window_returns_with_its_output() {
+    let mut world = TestWorld::new();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (client, window) = world.open("a", 400, 300);
+    send(&mut world, "a", "TEST-2");
+    window.toplevel.set_fullscreen(None);
+    world.settle();
+    answer(&mut world, client, &window);
+    for position in [(OUTPUT.0, 0), (0, OUTPUT.1)] {
+        world.unplug("TEST-2");
+        assert_eq!(rect(&world, "a"), (0, 0, OUTPUT.0, OUTPUT.1));
+        world.plug_in_at("TEST-2", 60_000, position);
+        answer(&mut world, client, &window);
+        assert_eq!(rect(&world, "a"), (position.0, position.1, OUTPUT.0, OUTPUT.1));
+        assert_eq!(output_of(&world, "a"), "TEST-2");
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -96,7 +96,7 @@ fn unplugged_output_leaves_no_gap_and_windows_follow_the_layout() {
     assert_eq!(places, [("HEADLESS-1".to_owned(), 0), ("HEADLESS-3".to_owned(), 640)]);
     let after = session.window("draw");
     assert_eq!((after.output.as_deref(), after.geometry.x), (Some("HEADLESS-3"), before.geometry.x - 640));
-    // An output with a configured position stays there.
+    // An output with a configured position stays there, and the other one makes room.
     session.ask(Request::SetPosition { output: "HEADLESS-3".to_owned(), x: 700, y: 20 });
     session.ask(Request::RemoveOutput { output: "HEADLESS-1".to_owned() });
     assert_eq!(outputs(&mut session)[0].geometry.x, 700);
@@ -121,8 +121,8 @@ fn resized_output_overlaps_no_output_and_leaves_no_gap() {
         session.ask(Request::SetMode { output: "HEADLESS-1".to_owned(), mode: mode.parse().unwrap() });
         wait("the second output to be beside it", || (lefts(&mut session) == [0, width]).then_some(()));
     }
-    // An output with a configured position stays there.
+    // An output with a configured position stays there, and the other one makes room.
     session.ask(Request::SetPosition { output: "HEADLESS-2".to_owned(), x: 400, y: 0 });
     session.ask(Request::SetScale { output: "HEADLESS-1".to_owned(), scale: 0.5 });
-    assert_eq!(lefts(&mut session), [0, 400]);
+    assert_eq!(lefts(&mut session), [1040, 400]);
 }

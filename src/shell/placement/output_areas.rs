@@ -38,6 +38,8 @@ pub struct AreasChange {
     /// Whether it is the window's own output after the change, and not one that shows the windows of an unplugged
     /// output.
     pub is_own_output: bool,
+    /// The same before the change.
+    pub was_own_output: bool,
 }
 
 /// Place of a floating window (global logical coordinates).
@@ -60,10 +62,14 @@ pub struct Displacement {
 impl FloatingPlace {
     /// The place after `change`, for a window of `size` that draws `above` logical pixels above its geometry.
     pub fn after(self, size: Size<i32, Logical>, above: i32, change: &AreasChange) -> FloatingPlace {
-        let AreasChange { was, now, is_same_output, is_own_output } = *change;
+        let AreasChange { was, now, is_same_output, is_own_output, was_own_output } = *change;
         let was = was.unwrap_or(now);
         let by = if is_same_output { now.full.loc - was.full.loc } else { Point::default() };
+        let is_moved_since = self.displaced.is_some_and(|displaced| displaced.moved_to != self.corner);
         let mut place = self.moved_by(by);
+        if was_own_output && is_moved_since {
+            place.displaced = None;
+        }
         let was = was.moved_by(by);
         let returns = place.take_return(change);
         let wish = returns.unwrap_or(place.corner);
@@ -106,11 +112,10 @@ impl FloatingPlace {
         FloatingPlace { displaced: displaced.map(|(it, moved_to)| Displacement { moved_to, ..it }), ..self }
     }
 
-    /// The former place of a window that is on its own output, unless its user has moved it there since.
+    /// The former place of a window that is on its own output.
     fn take_return(&mut self, change: &AreasChange) -> Option<Point<i32, Logical>> {
         let displaced = self.displaced.take_if(|_| change.is_own_output)?;
-        let is_unmoved = !change.is_same_output || displaced.moved_to == self.corner;
-        is_unmoved.then(|| change.now.full.loc + displaced.former)
+        Some(change.now.full.loc + displaced.former)
     }
 }
 
@@ -131,8 +136,10 @@ mod tests {
         }
     }
 
+    /// Before the change a window is on its own output if it stays on the output, or leaves its own.
     fn change(was: OutputAreas, now: OutputAreas, is_same_output: bool, is_own_output: bool) -> AreasChange {
-        AreasChange { was: Some(was), now, is_same_output, is_own_output }
+        let was_own_output = is_same_output == is_own_output;
+        AreasChange { was: Some(was), now, is_same_output, is_own_output, was_own_output }
     }
 
     proptest! {
@@ -178,6 +185,22 @@ mod tests {
             let after = there.after(size, 0, &change(small, large, true, true));
             prop_assert_eq!(after, FloatingPlace { corner: (x, y).into(), displaced: None });
         }
+    }
+
+    #[test]
+    fn window_moved_after_a_bar_appeared_returns_to_its_last_place_on_its_own_output() {
+        let full = rect(0, 0, 1280, 720);
+        let (bare, with_bar) =
+            (OutputAreas { full, usable: full }, OutputAreas { full, usable: rect(0, 30, 1280, 690) });
+        let (own, other) = (with_bar, bare.moved_by((1280, 0).into()));
+        let size = Size::from((400, 300));
+        let mut place = FloatingPlace { corner: (100, 20).into(), displaced: None };
+        place = place.after(size, 0, &change(bare, with_bar, true, true));
+        // Its user moves it, its output is unplugged, and returns.
+        place.corner = Point::from((600, 200));
+        place = place.after(size, 0, &change(own, other, false, false));
+        place = place.after(size, 0, &change(other, own, false, true));
+        assert_eq!(place, FloatingPlace { corner: (600, 200).into(), displaced: None });
     }
 
     #[test]
