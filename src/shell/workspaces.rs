@@ -1,6 +1,6 @@
 //! Assignment of windows to workspaces: numbers and names, no Wayland.
 //!
-//! Every output has the same workspaces, nine with a number and those that the configuration names ([`names`]). One of
+//! Every output has the same workspaces, nine with a number and those that the configuration names (`names`). One of
 //! them is visible. They are fixed, not created on demand,
 //! so that the user can remember a number as a place, no workspace is renumbered when a window closes, and unplugging
 //! an output needs no rule for merging lists. The windows of an unplugged output are shown on another output, on

@@ -159,7 +159,7 @@ impl TilingState {
     }
 
     /// Every tiled window with its place among the columns. The width is in logical pixels, as all lengths of the
-    /// [areas](Self::area) are.
+    /// areas are.
     pub fn column_positions(&self) -> HashMap<WindowId, ColumnPosition> {
         self.layout.column_positions().collect()
     }
