@@ -11,7 +11,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::animation::WindowMotion;
-use super::{Shell, ShellSeat, WindowId, activate, animation, following, release_window, tiling, workspace_actions};
+use super::{Shell, ShellSeat, WindowId, activate, animation, release_window, tiling, workspace_actions};
 use crate::shell::ShellOutputs;
 use crate::state::State;
 
@@ -90,7 +90,6 @@ pub(super) fn restore(state: &mut State, id: WindowId) {
         }
     }
     tiling::arrange(state);
-    minimised.into_iter().for_each(|member| following::separate(state, member));
     changed(state);
 }
 
