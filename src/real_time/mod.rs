@@ -44,6 +44,8 @@ pub enum ThreadRole {
     Sampler,
     /// Latches and composes frames, and handles all requests of clients.
     Main,
+    /// Composes parts of large frames, for which the main thread waits.
+    Painter,
 }
 
 impl ThreadRole {
@@ -55,14 +57,14 @@ impl ThreadRole {
         match self {
             ThreadRole::Sampler => 4,
             ThreadRole::Presenter => 3,
-            ThreadRole::Main => 2,
+            ThreadRole::Main | ThreadRole::Painter => 2,
         }
     }
 
     const fn allowance(self) -> ComputeAllowance {
         match self {
             ThreadRole::Sampler | ThreadRole::Presenter => ComputeAllowance::PRESENTER,
-            ThreadRole::Main => ComputeAllowance::MAIN,
+            ThreadRole::Main | ThreadRole::Painter => ComputeAllowance::MAIN,
         }
     }
 
@@ -71,6 +73,7 @@ impl ThreadRole {
             ThreadRole::Sampler => "front sampler",
             ThreadRole::Presenter => "presenter",
             ThreadRole::Main => "main thread",
+            ThreadRole::Painter => "band thread",
         }
     }
 

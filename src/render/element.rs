@@ -13,7 +13,7 @@ use crate::output_transform::OutputTransform;
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, RoundedRect};
 
 /// The imported content of a layer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum LayerFill<T> {
     /// The client's buffer as a texture.
     Texture(T),
@@ -34,7 +34,7 @@ pub enum LayerFill<T> {
 }
 
 /// A layer with its imported content.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LayerElement<'a, T> {
     pub layer: &'a Layer,
     pub fill: LayerFill<T>,
@@ -43,7 +43,7 @@ pub struct LayerElement<'a, T> {
 }
 
 /// An effect with its textures.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct EffectElement<'a, T> {
     pub effect: &'a Effect,
     /// Textures with their rectangles, relative to the effect, before the panel's transform.
@@ -55,7 +55,7 @@ pub struct EffectElement<'a, T> {
 }
 
 /// The cursor, on a display without a cursor plane.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CursorElement<'a, T> {
     pub cursor: &'a CursorLayer,
     pub texture: T,
@@ -68,7 +68,7 @@ pub struct CursorElement<'a, T> {
 }
 
 /// An element of a scene.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum SceneElement<'a, T> {
     Layer(LayerElement<'a, T>),
     Effect(EffectElement<'a, T>),

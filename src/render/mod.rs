@@ -7,6 +7,8 @@
 
 mod abandoned_threads;
 mod backdrop;
+mod band_threads;
+mod bands;
 mod buffer_test;
 mod canvas;
 mod damage;
@@ -45,6 +47,7 @@ use smithay::utils::{Physical, Rectangle};
 
 use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
+use bands::BandPlan;
 pub use buffer_test::BufferTestAnswer;
 pub use canvas::Canvas;
 pub(crate) use element::{damage_since, source};
@@ -153,6 +156,15 @@ impl Renderer {
     /// Draws with the CPU.
     pub fn pixman() -> Result<Self, RenderError> {
         Ok(Renderer::Pixman(Box::new(PixmanPainter::new()?)))
+    }
+
+    /// Draws with the CPU; frames with at least `least` damaged pixels are divided among `threads` threads, one of them
+    /// the calling thread. For tests and benchmarks.
+    #[doc(hidden)]
+    pub fn pixman_in_bands(threads: usize, least: u64) -> Result<Self, RenderError> {
+        let mut painter = PixmanPainter::new()?;
+        painter.bands = BandPlan { threads, least }.into();
+        Ok(Renderer::Pixman(Box::new(painter)))
     }
 
     /// Draws with OpenGL ES off screen: with a GPU, or on the software device, which every machine with Mesa has.

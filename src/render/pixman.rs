@@ -4,9 +4,10 @@ use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufMappingMode};
 use smithay::backend::allocator::{Buffer as _, Format, Modifier};
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
 use smithay::backend::renderer::{Bind, ImportDma};
-use smithay::reexports::pixman::{FormatCode, Image};
+use smithay::reexports::pixman::FormatCode;
 
 use super::abandoned_threads::AbandonedThreads;
+use super::bands::{Bands, FrameMemory};
 use super::canvas::Canvases;
 use super::damage::{self, ComparedParts, SceneDamage};
 use super::import::{ImportCaches, import};
@@ -26,6 +27,8 @@ pub struct PixmanPainter {
     renderer: PixmanRenderer,
     caches: ImportCaches<PixmanTexture>,
     canvases: Canvases<(), SceneDamage>,
+    /// Divides large frames among the processor's cores.
+    pub(super) bands: Bands,
     /// Jobs that were pending when OpenGL ES was lost.
     abandoned: AbandonedThreads,
     /// Set if a GPU is to take over when one is available: the allowed kind of driver, and why none is in use.
@@ -41,6 +44,7 @@ impl PixmanPainter {
             renderer,
             caches,
             canvases: Canvases::default(),
+            bands: Bands::default(),
             abandoned: AbandonedThreads::default(),
             stands_in: None,
         })
@@ -132,7 +136,6 @@ impl PixmanPainter {
         }
     }
 
-    #[expect(unsafe_code, reason = "pixman takes the address of the pixels")]
     fn draw_in_memory(
         &mut self,
         scene: &Scene,
@@ -145,12 +148,7 @@ impl PixmanPainter {
         if width > stride || stride * height > pixels.len() {
             return Err(pixman_error("the buffer is smaller than its picture"));
         }
-        let bytes = stride * size_of::<u32>();
-        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is dropped; as
-        // was just checked, it holds `height` rows of `bytes` bytes, and its alignment is that of `u32`.
-        let image =
-            unsafe { Image::from_raw_mut(FormatCode::X8R8G8B8, width, height, pixels.as_mut_ptr(), bytes, false) };
-        let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
+        let mut memory = FrameMemory::new(pixels, (width, height), stride);
         let tracker = &mut self.canvases.of(canvas).tracker;
         let region = tracker.observe(scene, ComparedParts { cursor: with_cursor, planes: false }, age);
         if region.is_empty() {
@@ -162,10 +160,13 @@ impl PixmanPainter {
             tracker.forget();
         }
         intermediate::prepare(&mut self.renderer, scene, &mut elements);
-        let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
         let frame = (scene.panel_size(), background(scene));
         let region = damage::on_panel(scene, &region);
-        damage::draw(&mut self.renderer, &mut target, frame, &elements, &region).map_err(pixman_error)?;
+        if !self.bands.draw(&mut memory, frame, &elements, &region)? {
+            let mut image = memory.image()?;
+            let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
+            damage::draw(&mut self.renderer, &mut target, frame, &elements, &region).map_err(pixman_error)?;
+        }
         Ok(DrawnFrame { damage: to_rects(&region), fence: None })
     }
 }

@@ -9,6 +9,7 @@ mod animated_layers;
 mod animations;
 mod background;
 mod bad_input;
+mod bands;
 mod capture;
 mod client_teardown;
 mod commits_without_damage;

@@ -38,11 +38,11 @@ const ON_PANEL: [(&str, [Xrgb8888Pixel; 4]); 8] = [
 /// Centres of the panel's quarters, as shares of its width and height.
 const CORNERS: [(f64, f64); 4] = [(0.125, 0.125), (0.875, 0.125), (0.125, 0.875), (0.875, 0.875)];
 
-fn placement(turn: OutputTransform, scale: f64) -> Placement {
+pub fn placement(turn: OutputTransform, scale: f64) -> Placement {
     Placement { position: Some((0, 0)), scale: Some(scale), turn: Some(turn), ..Placement::default() }
 }
 
-fn turned(renderer: Renderer, turn: OutputTransform, scale: f64) -> TestWorld {
+pub fn turned(renderer: Renderer, turn: OutputTransform, scale: f64) -> TestWorld {
     TestWorld::rendered_with_placement(renderer, placement(turn, scale), OutputOptions::default())
 }
 
@@ -133,7 +133,7 @@ fn transformed_content_and_touch_positions_match_the_protocol_with_gles() {
 }
 
 /// A scene with all buffer transformations of a client, and the compositor's shadows, corners and cursor.
-fn render_everything(renderer: Renderer, turn: OutputTransform, scale: f64) -> PixelBuffer {
+pub fn render_everything(renderer: Renderer, turn: OutputTransform, scale: f64) -> PixelBuffer {
     let mut scene = TransformedScene::shown(turned(renderer, turn, scale));
     let shadow = Some(ShadowStyle { reach: 20.0, opacity: 0.5 });
     scene.world.state.shell.set_effects(WindowEffects { shadow, corner_radius: 12.0, ..WindowEffects::default() });

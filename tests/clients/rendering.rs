@@ -309,6 +309,24 @@ pub fn damage_is_complete(stage: impl Fn() -> DamageStage, scale: f64, cases: u3
     runner.run(&prop::collection::vec(step(), 3..9), run).unwrap();
 }
 
+/// Checks that random changes give the same pixels in two sessions.
+pub fn stages_stay_equal(stages: impl Fn() -> [DamageStage; 2], cases: u32) {
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let run = |steps: Vec<DamageStep>| {
+        let mut stages = stages();
+        for (number, step) in steps.iter().enumerate() {
+            let [a, b] = stages.each_mut().map(|stage| {
+                stage.apply(step);
+                stage.scene.world.picture()
+            });
+            let differing = a.pixels.iter().zip(&b.pixels).filter(|(a, b)| a != b).count();
+            prop_assert_eq!(differing, 0, "after step {} ({:?})", number, step);
+        }
+        Ok(())
+    };
+    runner.run(&prop::collection::vec(step(), 3..9), run).unwrap();
+}
+
 #[test]
 fn damage_with_buffer_age_leaves_nothing_stale() {
     damage_is_complete(|| DamageStage::new(Renderer::pixman().unwrap(), 1.0), 1.0, 8);

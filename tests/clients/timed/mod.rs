@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+mod bands;
 mod capture;
 mod crowded_trees;
 mod disconnect;
