@@ -17,6 +17,7 @@ pub mod front;
 mod gamma;
 pub mod headless;
 mod identity;
+pub mod kept;
 mod mapped;
 pub mod nested;
 pub(crate) mod overlay;
@@ -169,6 +170,9 @@ pub struct Buffer {
 pub enum BufferStorage {
     /// Memory that the CPU draws into.
     Memory(PixelBuffer),
+    /// Memory whose pixels the renderer keeps until they are read. Only displays that do not
+    /// [need the pixels](Display::needs_pixels) get it.
+    Kept(kept::KeptPixels),
     /// Memory of a display device that the CPU draws into, and the display reads without a copy.
     Mapped(Box<dyn MappedPixels>),
     /// Memory of a display device that a GPU (or its stand-in) draws into, and the display reads without a copy.
@@ -440,6 +444,12 @@ pub trait Display {
     /// driver may refuse it later; the colours then stay as they were.
     fn set_gamma(&mut self, _ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
         Err(SubmitError::Unsupported("a gamma ramp"))
+    }
+
+    /// Whether the display itself reads the pixels of frames in memory. Otherwise a renderer on a GPU may
+    /// [keep](BufferStorage::Kept) them.
+    fn needs_pixels(&self) -> bool {
+        true
     }
 
     /// A copy of the screen's content, with or without the cursor plane; `None` where the output is dark or cannot

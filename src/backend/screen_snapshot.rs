@@ -51,6 +51,11 @@ impl ScreenSnapshot {
         })
     }
 
+    /// Whether a copy of it lives, which may still be read.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.read) > 1
+    }
+
     /// The same snapshot with `areas` painted black.
     pub fn blackened(self, areas: Vec<PixelRect>) -> Self {
         if areas.is_empty() {

@@ -377,7 +377,7 @@ fn render_window(state: &mut State, scene: Scene, region: PixelRect, target: Cap
     let storage = BufferStorage::Memory(PixelBuffer::new(scene.size.w, scene.size.h));
     let canvas = Canvas::new(scene.size, scene.turn);
     let buffer = Buffer { storage, age: 0, slot: 0 };
-    let job = Drawing { scene: Arc::new(scene), with_cursor: true, buffer, canvas };
+    let job = Drawing { scene: Arc::new(scene), with_cursor: true, buffer, canvas, may_keep: false };
     // Frames of outputs go first.
     match renderer.start(job, false, drawn.clone()) {
         Err(job) => captures.painting.push(RenderingCapture { job, region, target, answer }),

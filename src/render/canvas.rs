@@ -110,6 +110,11 @@ impl<T: Default, M: FrameTracker> Canvases<T, M> {
         drawn
     }
 
+    /// The states of all canvases.
+    pub fn states(&mut self) -> impl Iterator<Item = &mut CanvasState<T, M>> {
+        self.0.iter_mut().map(|(_, state)| state)
+    }
+
     /// A frame was drawn only in part, so the next gets full damage.
     pub fn force_full_damage(&mut self, canvas: &Canvas) {
         self.of(canvas).tracker = M::of(canvas.size, canvas.turn);

@@ -1,15 +1,14 @@
-//! The OpenGL ES renderer: draws directly into a display's buffers if their memory allows it, otherwise off screen with
-//! read-back.
+//! The OpenGL ES renderer: draws directly into a display's buffers if their memory allows it, otherwise off screen
+//! ([`off_screen_targets`](super::off_screen_targets)).
 //!
 //! ```text
 //!   on a display's device:  draw ─► its buffer ─► fence ─► scanned out
-//!   anywhere else:          draw ─► off screen ─► read back ─► the display's memory, copied by the CPU
+//!   anywhere else:          draw ─► off screen ─► the damage is copied to the display's memory, if it is read
 //! ```
 //!
 //! The first way copies nothing, and waits for nothing if fences can be exported; the second waits for the GPU. Both
 //! run on a thread of their own ([`thread`](super::thread)).
 
-use std::collections::VecDeque;
 use std::ffi::{CStr, c_char};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Weak};
@@ -19,16 +18,17 @@ use smithay::backend::allocator::Fourcc;
 use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufFlags};
 use smithay::backend::egl::native::EGLNativeDisplay;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
-use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTarget, GlesTexture, ffi};
+use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTexture, ffi};
 use smithay::backend::renderer::sync::SyncPoint;
-use smithay::backend::renderer::{Bind, Color32F, ExportMem, Frame as _, ImportDma, Offscreen, Renderer as _};
-use smithay::utils::{Buffer as BufferCoords, Rectangle, Size, Transform};
+use smithay::backend::renderer::{Bind, Color32F, Frame as _, ImportDma, Offscreen, Renderer as _};
+use smithay::utils::{Rectangle, Size, Transform};
 
 use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
 use super::element::SceneElement;
 use super::hardware::DeviceFacts;
 use super::import::{ImportCaches, import};
+use super::off_screen_targets::{GpuCopy, OffScreenJob, OffScreenTargets, PictureKey, PictureReader, area};
 use super::partial_upload::PartialTextures;
 use super::upload_ahead::{UpcomingContent, UploadQueue, UploadedBytes};
 use super::{DrawnFrame, RenderError, RenderJob, background, gles_error, rounded, to_rects};
@@ -36,9 +36,6 @@ use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::scene::Scene;
 use upbeat_timing::time::Instant;
-
-/// Number of off-screen frames whose damage is kept: more than any display has buffers.
-const OLDEST: usize = 16;
 
 /// Width and height of the test picture for a new context.
 const PROOF: i32 = 16;
@@ -54,6 +51,10 @@ pub(super) struct GlesPainter {
     device: Option<u64>,
     /// The device that it draws on.
     node: Option<u64>,
+    /// Reads its pictures from other threads; `None`: its pictures cannot be kept.
+    reader: Option<PictureReader>,
+    /// Pixels copied from off-screen frames.
+    read_back: u64,
 }
 
 /// Properties of a context.
@@ -88,25 +89,8 @@ impl ContextInfo {
 /// Render targets of one output.
 #[derive(Debug, Default)]
 struct OutputTargets {
-    off_screen: Option<GlesRenderbuffer>,
-    /// Damage of the last off-screen frames, the newest first.
-    changes: VecDeque<Vec<PixelRect>>,
+    off_screen: OffScreenTargets,
     targets: BufferTargets,
-}
-
-/// Adds the newest frame's damage `change`, and returns the damage of a buffer that is `age` frames old.
-fn changed(
-    changes: &mut VecDeque<Vec<PixelRect>>,
-    change: Vec<PixelRect>,
-    age: usize,
-    size: Size<i32, BufferCoords>,
-) -> Vec<PixelRect> {
-    changes.push_front(change);
-    changes.truncate(OLDEST);
-    if age == 0 || age > changes.len() {
-        return vec![PixelRect { x: 0, y: 0, width: size.w, height: size.h }];
-    }
-    changes.iter().take(age).flatten().copied().collect()
 }
 
 /// A display's buffers as dmabufs, each created once and dropped with its buffer.
@@ -153,7 +137,36 @@ impl GlesPainter {
             canvases: Canvases::default(),
             device,
             node,
+            reader: None,
+            read_back: 0,
         })
+    }
+
+    /// Allows frames to be kept off screen: `reader` reads them later.
+    pub(super) fn set_picture_reader(&mut self, reader: PictureReader) {
+        self.reader = Some(reader);
+    }
+
+    /// Pixels copied from off-screen frames so far.
+    pub(super) const fn pixels_read_back(&self) -> u64 {
+        self.read_back
+    }
+
+    /// Starts to copy a part of a kept picture.
+    pub(super) fn copy_picture(&mut self, picture: &Arc<PictureKey>, rect: PixelRect) -> Result<GpuCopy, RenderError> {
+        let mut targets = self.canvases.states().map(|state| &mut state.targets.off_screen);
+        let target = targets.find_map(|targets| targets.of_picture(picture));
+        let target = target.ok_or_else(|| RenderError::Gles("the picture is gone".to_owned()))?;
+        let mut target = self.renderer.bind(target).map_err(gles_error)?;
+        self.read_back += area(rect);
+        GpuCopy::start(&mut self.renderer, &mut target, rect)
+    }
+
+    /// The pixels of a finished copy.
+    pub(super) fn map_copy(&mut self, copy: GpuCopy) -> Result<Vec<u32>, RenderError> {
+        let mut pixels = Vec::new();
+        copy.append_to(&mut self.renderer, &mut pixels)?;
+        Ok(pixels)
     }
 
     /// Whether EGL reports a software device.
@@ -243,9 +256,9 @@ impl GlesPainter {
 
     /// Draws the job's scene into its buffer. Content queued in `uploads` may be a part of the scene.
     pub(super) fn draw(&mut self, job: &mut RenderJob, uploads: &[UpcomingContent]) -> Result<DrawnFrame, RenderError> {
-        let RenderJob { scene, with_cursor, buffer, canvas } = job;
+        let RenderJob { scene, with_cursor, buffer, canvas, may_keep } = job;
         self.caches.in_parts = self.in_parts.of(&mut self.renderer, scene, uploads);
-        let drawn = self.draw_into(scene, *with_cursor, buffer, canvas);
+        let drawn = self.draw_into(scene, (*with_cursor, *may_keep), buffer, canvas);
         match drawn {
             Ok(_) => self.canvases.of(canvas).frame_drawn(buffer.slot),
             Err(_) => self.canvases.force_full_damage(canvas),
@@ -256,23 +269,38 @@ impl GlesPainter {
     fn draw_into(
         &mut self,
         scene: &Scene,
-        with_cursor: bool,
+        (with_cursor, may_keep): (bool, bool),
         buffer: &mut Buffer,
         canvas: &canvas::Canvas,
     ) -> Result<DrawnFrame, RenderError> {
-        let GlesPainter { renderer, caches, backdrops, canvases, .. } = self;
+        let GlesPainter { renderer, caches, backdrops, canvases, reader, read_back, .. } = self;
         let canvas = canvases.of(canvas);
         let age = canvas.age(buffer);
         let mut elements = import(renderer, scene, with_cursor, None, caches).0;
         backdrops.prepare(renderer, scene, &mut elements);
         match &mut buffer.storage {
             BufferStorage::Device(memory) => draw_on_device(renderer, scene, &elements, memory, age, canvas),
-            BufferStorage::Memory(pixels) => draw_and_read_back(renderer, scene, &elements, pixels, age, canvas),
+            BufferStorage::Memory(pixels) => {
+                let off_screen = OffScreenJob { scene, elements: &elements, slot: buffer.slot, age };
+                let targets = (&mut canvas.targets.off_screen, &mut canvas.tracker);
+                match reader.as_ref().filter(|_| may_keep) {
+                    Some(reader) => {
+                        let (drawn, kept) = off_screen.draw_and_keep(renderer, pixels, targets, reader)?;
+                        buffer.storage = BufferStorage::Kept(kept);
+                        Ok(drawn)
+                    }
+                    None => off_screen.draw_and_copy(renderer, pixels, targets, read_back),
+                }
+            }
+            BufferStorage::Kept(_) => Err(RenderError::Gles("the buffer was drawn already".to_owned())),
             BufferStorage::Mapped(mapped) => {
                 // The buffer belongs to an output that Pixman drew until a GPU was available.
                 let (width, height) = mapped.size();
                 let mut pixels = PixelBuffer::new(width, height);
-                let drawn = draw_and_read_back(renderer, scene, &elements, &mut pixels, age, canvas)?;
+                // Its rows are new, so all of them are copied.
+                let off_screen = OffScreenJob { scene, elements: &elements, slot: buffer.slot, age: 0 };
+                let targets = (&mut canvas.targets.off_screen, &mut canvas.tracker);
+                let drawn = off_screen.draw_and_copy(renderer, &mut pixels, targets, read_back)?;
                 mapped.draw(&mut |rows, stride| copy_rows(&pixels, rows, stride));
                 Ok(drawn)
             }
@@ -296,60 +324,6 @@ fn draw_on_device(
         .map_err(|error| RenderError::Gles(error.to_string()))?;
     let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
     Ok(DrawnFrame { damage, fence: fence(&result.sync)? })
-}
-
-/// Draws off screen, and copies the result.
-fn draw_and_read_back(
-    renderer: &mut GlesRenderer,
-    scene: &Scene,
-    elements: &[SceneElement<'_, GlesTexture>],
-    pixels: &mut PixelBuffer,
-    age: usize,
-    canvas: &mut canvas::CanvasState<OutputTargets>,
-) -> Result<DrawnFrame, RenderError> {
-    let size = (pixels.width, pixels.height).into();
-    let OutputTargets { off_screen, changes, .. } = &mut canvas.targets;
-    // The off-screen target always holds the newest frame, whatever the age of the display's buffer.
-    let newest = usize::from(off_screen.as_ref().is_some_and(|target| target.size() == size));
-    if newest == 0 {
-        let target = Offscreen::<GlesRenderbuffer>::create_buffer(renderer, Fourcc::Xbgr8888, size);
-        *off_screen = Some(target.map_err(gles_error)?);
-    }
-    let Some(buffer) = off_screen.as_mut() else { return Ok(DrawnFrame::default()) };
-    let mut target = renderer.bind(buffer).map_err(gles_error)?;
-    let result = canvas
-        .tracker
-        .render_output(renderer, &mut target, newest, elements, background(scene))
-        .map_err(|error| RenderError::Gles(error.to_string()))?;
-    let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
-    read_back(renderer, &target, pixels)?;
-    Ok(DrawnFrame { damage: changed(changes, damage, age, size), fence: None })
-}
-
-/// Copies the drawn pixels: as they are if the driver can read in the display's channel order, otherwise converted
-/// pixel by pixel.
-fn read_back(
-    renderer: &mut GlesRenderer,
-    target: &GlesTarget<'_>,
-    pixels: &mut PixelBuffer,
-) -> Result<(), RenderError> {
-    let whole = Rectangle::from_size((pixels.width, pixels.height).into());
-    if cfg!(target_endian = "little")
-        && let Ok(mapping) = renderer.copy_framebuffer(target, whole, Fourcc::Argb8888)
-    {
-        let bytes = renderer.map_texture(&mapping).map_err(gles_error)?;
-        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut pixels.pixels);
-        let length = memory.len().min(bytes.len());
-        memory[..length].copy_from_slice(&bytes[..length]);
-        return Ok(());
-    }
-    let mapping = renderer.copy_framebuffer(target, whole, Fourcc::Xbgr8888).map_err(gles_error)?;
-    let bytes = renderer.map_texture(&mapping).map_err(gles_error)?;
-    for (pixel, bytes) in pixels.pixels.iter_mut().zip(bytes.chunks_exact(4)) {
-        // Red comes first in memory.
-        *pixel = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
-    }
-    Ok(())
 }
 
 /// Copies all of `from` into rows that lie `stride` pixels apart.

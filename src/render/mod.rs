@@ -21,6 +21,7 @@ mod hardware;
 mod import;
 mod intermediate;
 mod off_screen;
+mod off_screen_targets;
 mod panel;
 mod panel_transform;
 mod partial_upload;
@@ -123,6 +124,11 @@ pub struct RenderJob {
     pub buffer: Buffer,
     /// Key of the output's render state.
     pub canvas: Canvas,
+    /// The pixels may stay with the renderer until they are read ([`BufferStorage::Kept`]). Pixman, which draws in
+    /// memory, ignores it.
+    ///
+    /// [`BufferStorage::Kept`]: crate::backend::BufferStorage::Kept
+    pub may_keep: bool,
 }
 
 /// A job that was drawn, or whose drawing failed.
@@ -251,6 +257,15 @@ impl Renderer {
         match self {
             Renderer::Pixman(_) => UploadedBytes::default(),
             Renderer::Gles(gles) => gles.thread.copied(),
+        }
+    }
+
+    /// Pixels that were copied from off-screen frames so far, for tests.
+    #[doc(hidden)]
+    pub fn pixels_read_back(&self) -> u64 {
+        match self {
+            Renderer::Pixman(_) => 0,
+            Renderer::Gles(gles) => gles.thread.pixels_read_back(),
         }
     }
 

@@ -102,7 +102,7 @@ impl PixmanPainter {
 
     /// Draws the job's scene into its buffer.
     pub(super) fn draw(&mut self, mut job: RenderJob) -> FinishedJob {
-        let RenderJob { scene, with_cursor, buffer, canvas } = &mut job;
+        let RenderJob { scene, with_cursor, buffer, canvas, .. } = &mut job;
         let result = self.draw_into(scene, *with_cursor, buffer, canvas);
         match result {
             Ok(_) => self.canvases.of(canvas).frame_drawn(buffer.slot),
@@ -132,7 +132,9 @@ impl PixmanPainter {
                 });
                 result
             }
-            BufferStorage::Device(_) => Err(pixman_error("the buffer lies in device memory")),
+            BufferStorage::Device(_) | BufferStorage::Kept(_) => {
+                Err(pixman_error("the buffer has no memory that the CPU draws into"))
+            }
         }
     }
 

@@ -26,6 +26,7 @@ use smithay::backend::allocator::dmabuf::Dmabuf;
 use super::buffer_test::BufferTest;
 use super::fault::{GpuFault, InjectedFaults, PendingGpuFaults};
 use super::gles::{ContextInfo, GlesPainter};
+use super::off_screen_targets::PictureReader;
 use super::upload_ahead::{UpcomingContent, UploadQueue, UploadedBytes};
 use super::{FinishedJob, RenderError, RenderJob, RenderJobId};
 use upbeat_record::faults;
@@ -34,6 +35,9 @@ use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 /// How long the end of the session waits for the current draw. A driver usually resets a hung GPU within ten seconds,
 /// but that is too long for the end of a session.
 const LAST_DRAW: Duration = Duration::from_secs(2);
+
+/// How long a reader waits for a picture: a frame, unless the GPU hangs.
+const LONGEST_READ: Duration = Duration::from_secs(2);
 
 /// Creates a context, on the thread that will use it.
 pub(super) type MakeContext = Arc<dyn Fn() -> Result<GlesPainter, RenderError> + Send + Sync>;
@@ -70,6 +74,8 @@ struct RenderQueue {
     /// Wakes the main thread to release it.
     wake: Option<Ping>,
     copied: UploadedBytes,
+    /// Pixels copied from off-screen frames.
+    read_back: u64,
     closed: bool,
 }
 
@@ -120,8 +126,12 @@ impl RenderShared {
     }
 
     fn put_first(&self, request: RenderRequest) {
-        self.lock().requests.push_front(request);
-        self.arrived.notify_one();
+        let mut queue = self.lock();
+        // A caller of a closed thread must not wait: its channel is disconnected when the request is dropped.
+        if !queue.closed {
+            queue.requests.push_front(request);
+            self.arrived.notify_one();
+        }
     }
 
     /// Waits for the next request, or for a piece to upload if there is none; `None` when the thread is closed.
@@ -256,6 +266,11 @@ impl RenderThread {
     pub fn release_uploaded(&self) {
         let returned = std::mem::take(&mut self.shared.lock().returned);
         drop(returned);
+    }
+
+    /// Pixels copied from off-screen frames so far.
+    pub fn pixels_read_back(&self) -> u64 {
+        self.shared.lock().read_back
     }
 
     /// Bytes of announced content uploaded so far.
@@ -408,26 +423,48 @@ impl ThreadPainter {
         copied.unwrap_or_else(|_| std::mem::take(&mut uploads.items))
     }
 
+    fn pixels_read_back(&self) -> u64 {
+        self.gles.as_ref().map(GlesPainter::pixels_read_back).unwrap_or_default()
+    }
+
     fn copied(&self) -> UploadedBytes {
         self.gles.as_ref().map(GlesPainter::copied).unwrap_or_default()
     }
 }
 
-fn run(make: &MakeContext, injected: InjectedFaults, shared: &RenderShared) {
+/// Reads pictures that the painter keeps, from any thread but the render thread. The GPU copies between frames; meanwhile
+/// the caller waits, not the render thread.
+fn picture_reader(shared: &Arc<RenderShared>) -> PictureReader {
+    let caller = RenderCaller(shared.clone());
+    Arc::new(move |picture, rect| {
+        let picture = picture.clone();
+        let copy = caller.ask(Some(LONGEST_READ), move |painter| painter.copy_picture(&picture, rect))?;
+        copy.wait(LONGEST_READ);
+        caller.ask(Some(LONGEST_READ), move |painter| painter.map_copy(copy))
+    })
+}
+
+fn run(make: &MakeContext, injected: InjectedFaults, shared: &Arc<RenderShared>) {
     let made = catch_unwind(AssertUnwindSafe(|| injected.check_context().and_then(|()| make())));
     let made = made.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
     let mut painter =
         ThreadPainter { gles: made.map_err(|error| error.to_string()), faults: PendingGpuFaults::with(injected) };
+    if let Ok(gles) = &mut painter.gles {
+        gles.set_picture_reader(picture_reader(shared));
+    }
     let mut uploads = UploadQueue::new(MonotonicClock.now());
     while let Some(next) = shared.next(&mut uploads) {
         match next {
-            RenderWork::Request(RenderRequest::Ask(question)) => question(&mut painter),
+            RenderWork::Request(RenderRequest::Ask(question)) => {
+                question(&mut painter);
+                shared.lock().read_back = painter.pixels_read_back();
+            }
             RenderWork::Request(RenderRequest::Draw { id, job, wake }) => {
                 let finished = painter.draw(id, *job, &uploads.items);
                 uploads.frame_drawn(MonotonicClock.now());
                 let mut queue = shared.lock();
                 queue.finished.push_back(finished);
-                queue.copied = painter.copied();
+                (queue.copied, queue.read_back) = (painter.copied(), painter.pixels_read_back());
                 drop(queue);
                 wake.iter().for_each(Ping::ping);
             }

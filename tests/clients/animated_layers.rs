@@ -160,7 +160,8 @@ impl RotatingBuffers {
         self.frames += 1;
         let pixels = std::mem::take(&mut self.buffers[slot]);
         let buffer = Buffer { storage: BufferStorage::Memory(pixels), age, slot };
-        let job = RenderJob { scene: scene.into(), with_cursor: true, buffer, canvas: self.canvas.clone() };
+        let job =
+            RenderJob { scene: scene.into(), with_cursor: true, buffer, canvas: self.canvas.clone(), may_keep: false };
         let finished = self.renderer.draw(job).unwrap();
         finished.result.unwrap();
         let BufferStorage::Memory(pixels) = finished.job.buffer.storage else { panic!("not in memory") };

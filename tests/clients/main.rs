@@ -39,6 +39,7 @@ mod gamma;
 mod idle;
 mod idle_neighbours;
 mod in_place;
+mod kept_frames;
 mod late_latch;
 mod late_objects;
 mod layer_limits;

@@ -82,6 +82,8 @@ pub struct VirtualDisplay {
     queued: VecDeque<PendingVirtualFrame>,
     /// A front-buffer rectangle, to be written when submit returns.
     front_write: Option<FrontWrite>,
+    /// Until when clients count as writing into the buffer on screen.
+    written_until: Instant,
     /// Client memory that is scanned out without a copy.
     front: Option<FrontScanout>,
     /// Front-buffer rectangles that were written after the beam had passed some or all of their rows: the next
@@ -109,6 +111,7 @@ impl VirtualDisplay {
             pending: None,
             queued: VecDeque::new(),
             front_write: None,
+            written_until: now,
             front: None,
             settling: Vec::new(),
             faults: FaultPlayer::new(&options.faults, first.time),
@@ -175,7 +178,10 @@ impl VirtualDisplay {
     }
 
     /// A copy of the screen, as a camera would see it, or the same without the cursor; `None` if the panel is dark.
-    pub fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
+    pub fn screenshot(&mut self, with_cursor: bool) -> Option<PixelBuffer> {
+        if self.panel.is_kept() {
+            return self.snapshot(with_cursor)?.whole();
+        }
         self.panel.image().map(|image| {
             let image = if with_cursor { image } else { image.without_cursor() };
             let mut copy = PixelBuffer::default();
@@ -187,6 +193,11 @@ impl VirtualDisplay {
     /// The same, to be read later or on another thread.
     pub fn snapshot(&mut self, with_cursor: bool) -> Option<ScreenSnapshot> {
         self.panel.snapshot(with_cursor)
+    }
+
+    /// Whether the pixels of frames are read here: for watches, and while clients write into the buffer on screen.
+    pub fn needs_pixels(&self) -> bool {
+        self.panel.is_watched() || self.front.is_some() || self.now < self.written_until
     }
 
     /// Adds a watch, which is called for each change of the panel's image.

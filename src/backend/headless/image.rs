@@ -65,7 +65,7 @@ impl PanelImage<'_> {
         for row in rect.y..rect.y + rect.height {
             pixels.extend_from_slice(row_of(self.buffer, rect.x, rect.width, row));
         }
-        self.put_overlays(rect, pixels);
+        self.put_planes(rect, pixels);
         rect
     }
 
@@ -75,10 +75,12 @@ impl PanelImage<'_> {
         let whole = PixelRect { x: 0, y: 0, width: self.width(), height: self.height() };
         into.pixels.clear();
         into.pixels.extend_from_slice(&self.buffer.pixels);
-        self.put_overlays(whole, &mut into.pixels);
+        self.put_planes(whole, &mut into.pixels);
     }
 
-    fn put_overlays(&self, rect: PixelRect, pixels: &mut [u32]) {
+    /// Completes `pixels`, which hold the part `rect` of the buffer: with rows that were read before a write, overlay
+    /// planes and the cursor.
+    pub fn put_planes(&self, rect: PixelRect, pixels: &mut [u32]) {
         // Apply the oldest last, since a row that was overwritten twice shows its pixels from before the first write.
         for old in self.read_rows.iter().rev() {
             let source = OverlayPixels { rect: old.rect, pixels: &old.pixels };

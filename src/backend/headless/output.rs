@@ -260,6 +260,10 @@ impl Display for HeadlessOutput {
         Ok(())
     }
 
+    fn needs_pixels(&self) -> bool {
+        self.shared.state.borrow().display.needs_pixels()
+    }
+
     fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
         self.with(|state, _| state.display.screenshot(with_cursor))
     }

@@ -9,6 +9,8 @@
 //!   row 2  new                       row 2  new
 //! ```
 
+use std::sync::Arc;
+
 use super::grid::RecordedRefresh;
 use super::image::{PanelImage, ReadRows, row_of};
 use super::overlay_planes::PanelOverlays;
@@ -102,14 +104,26 @@ impl Panel {
     pub fn snapshot(&mut self, with_cursor: bool) -> Option<ScreenSnapshot> {
         let beam = self.beam;
         let content = self.content.as_mut()?;
-        let pixels = content.buffer.pixels.share();
+        let kept = content.buffer.pixels.kept().cloned();
+        // Kept pixels have no rows here: the picture is read instead.
+        let pixels = if kept.is_some() { Arc::default() } else { content.buffer.pixels.share() };
+        let (width, height) = (content.pixels().width, content.pixels().height);
         let (refresh, read_rows) = (content.first, content.read_rows.clone());
         let (cursor, overlays) = (content.cursor.clone().filter(|_| with_cursor), self.overlays.list().to_vec());
-        Some(ScreenSnapshot::new(pixels.width, pixels.height, move |rect, into| {
+        Some(ScreenSnapshot::new(width, height, move |rect, into| {
             let (buffer, cursor) = (&*pixels, cursor.as_ref());
             let (read_rows, overlays) = (&read_rows[..], &overlays[..]);
-            PanelImage { refresh, beam, buffer, read_rows, overlays, cursor }.read(rect, into);
-            true
+            let image = PanelImage { refresh, beam, buffer, read_rows, overlays, cursor };
+            match &kept {
+                None => image.read(rect, into).width > 0,
+                Some(picture) => {
+                    let is_read = picture.read(rect, into);
+                    if is_read {
+                        image.put_planes(rect, into);
+                    }
+                    is_read
+                }
+            }
         }))
     }
 
@@ -141,6 +155,7 @@ impl Panel {
             is_unsettled: false,
             read_rows: Vec::new(),
         });
+        self.fetch_for_watches();
         self.notify_change();
         replaced
     }
@@ -154,6 +169,7 @@ impl Panel {
         }
         let read = self.beam.lines_read(current.time, now);
         let content = self.content.as_mut()?;
+        content.buffer.pixels.fetch();
         content.first = current;
         content.frame = write.frame;
         content.is_unsettled = true;
@@ -169,7 +185,8 @@ impl Panel {
 
     /// Records the pixels that the beam read in `rect` in `refresh`, which is the current refresh or has just ended.
     pub fn scanned(&mut self, rect: PixelRect, pixels: &[u32], refresh: RecordedRefresh) {
-        let Some(content) = &self.content else { return };
+        let Some(content) = &mut self.content else { return };
+        content.buffer.pixels.fetch();
         if content.first.sequence > refresh.sequence || content.shows(rect, pixels) {
             return;
         }
@@ -226,8 +243,24 @@ impl Panel {
         self.content.take().map(|content| content.buffer)
     }
 
-    /// Adds a watch, which gets the image on screen at once.
+    /// Copies the pixels on screen if the renderer keeps them and there are watches.
+    fn fetch_for_watches(&mut self) {
+        if let Some(content) = self.content.as_mut().filter(|_| !self.watches.is_empty()) {
+            content.buffer.pixels.fetch();
+        }
+    }
+
+    /// Whether the renderer keeps the pixels on screen.
+    pub fn is_kept(&self) -> bool {
+        self.content.as_ref().is_some_and(|content| content.buffer.pixels.kept().is_some())
+    }
+
+    /// Adds a watch, which gets the image on screen at once. If the renderer keeps its pixels, this blocks until they are
+    /// copied.
     pub fn add_watch(&mut self, mut watch: Box<dyn PanelWatch>) -> WatchId {
+        if let Some(content) = &mut self.content {
+            content.buffer.pixels.fetch();
+        }
         if let Some(image) = self.image() {
             watch.image_changed(&image);
         }

@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use super::pixels::{PanelBuffer, SharedPixels};
+use crate::backend::kept::KeptPixels;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 use upbeat_record::faults::{self, Fault};
 
@@ -30,6 +31,8 @@ enum PoolSlotState {
     Held,
     /// Off the screen, but a snapshot still refers to it.
     Read(Arc<PixelBuffer>),
+    /// Off the screen, but a snapshot still refers to the picture that the renderer keeps.
+    ReadKept(KeptPixels),
 }
 
 struct PoolSlot {
@@ -37,6 +40,13 @@ struct PoolSlot {
     /// The number of the composed frame whose pixels it holds; `None`: unknown.
     content: Option<u64>,
     place: PoolSlotState,
+}
+
+impl PoolSlot {
+    /// Whether a snapshot still refers to it.
+    const fn is_read(&self) -> bool {
+        matches!(self.place, PoolSlotState::Read(_) | PoolSlotState::ReadKept(_))
+    }
 }
 
 /// The pool of one output in one mode.
@@ -92,7 +102,10 @@ impl BufferPool {
 
     /// Whether this pool lent `buffer`, and it still has the right size.
     pub fn recognises(&self, buffer: &Buffer) -> bool {
-        let BufferStorage::Memory(pixels) = &buffer.storage else { return false };
+        let (BufferStorage::Memory(pixels) | BufferStorage::Kept(KeptPixels { memory: pixels, .. })) = &buffer.storage
+        else {
+            return false;
+        };
         let whole = usize::try_from(self.width).unwrap_or(0) * usize::try_from(self.height).unwrap_or(0);
         (pixels.width, pixels.height, pixels.pixels.len()) == (self.width, self.height, whole)
             && self.slots.iter().any(|slot| slot.id == buffer.slot && matches!(slot.place, PoolSlotState::Lent))
@@ -131,13 +144,15 @@ impl BufferPool {
     pub fn retire_scanned(&mut self, PanelBuffer { slot, pixels }: PanelBuffer) {
         let own = match pixels {
             SharedPixels::Own(own) => Ok(own),
-            SharedPixels::Shared(shared) => Arc::try_unwrap(shared),
+            SharedPixels::Shared(shared) => Arc::try_unwrap(shared).map_err(PoolSlotState::Read),
+            SharedPixels::Kept(kept) if kept.picture.is_shared() => Err(PoolSlotState::ReadKept(kept)),
+            SharedPixels::Kept(kept) => Ok(kept.memory),
         };
         match own {
             Ok(own) => self.retire(Buffer { storage: BufferStorage::Memory(own), age: 0, slot }),
             Err(read) => {
                 if let Some(slot) = self.slot(slot) {
-                    slot.place = PoolSlotState::Read(read);
+                    slot.place = read;
                 }
             }
         }
@@ -147,7 +162,7 @@ impl BufferPool {
     /// buffer is added: if the held buffer got new memory instead, each frame would have to be repainted wholly. At
     /// the limit of extra buffers a held buffer gets new memory all the same.
     fn reclaim_read_buffers(&mut self) {
-        if self.slots.iter().any(|slot| matches!(slot.place, PoolSlotState::Read(_))) {
+        if self.slots.iter().any(PoolSlot::is_read) {
             self.last_read = self.composed;
         }
         for slot in &mut self.slots {
@@ -155,15 +170,14 @@ impl BufferPool {
                 PoolSlotState::Read(read) => {
                     Arc::try_unwrap(read).map_or_else(PoolSlotState::Read, |own| PoolSlotState::Free(Some(own)))
                 }
+                PoolSlotState::ReadKept(kept) if !kept.picture.is_shared() => PoolSlotState::Free(Some(kept.memory)),
                 place => place,
             };
         }
         if self.slots.iter().any(|slot| matches!(slot.place, PoolSlotState::Free(_))) {
             return;
         }
-        let Some(read) = self.slots.iter().position(|slot| matches!(slot.place, PoolSlotState::Read(_))) else {
-            return;
-        };
+        let Some(read) = self.slots.iter().position(PoolSlot::is_read) else { return };
         if self.slots.len() < self.count + MOST_READ {
             self.slots.push(PoolSlot { id: self.next_id, content: None, place: PoolSlotState::Free(None) });
             self.next_id += 1;
@@ -178,7 +192,10 @@ impl BufferPool {
     }
 
     fn put_back(&mut self, buffer: Buffer, content_known: bool) {
-        let BufferStorage::Memory(pixels) = buffer.storage else { return };
+        let (BufferStorage::Memory(pixels) | BufferStorage::Kept(KeptPixels { memory: pixels, .. })) = buffer.storage
+        else {
+            return;
+        };
         let fits = (pixels.width, pixels.height) == (self.width, self.height);
         if let Some(slot) = self.slot(buffer.slot).filter(|slot| !matches!(slot.place, PoolSlotState::Free(_))) {
             slot.place = PoolSlotState::Free(fits.then_some(pixels));

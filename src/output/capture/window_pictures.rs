@@ -50,7 +50,7 @@ pub fn picture_of_window(
     let storage = BufferStorage::Memory(PixelBuffer::new(scene.size.w, scene.size.h));
     let canvas = Canvas::new(scene.size, scene.turn);
     let buffer = Buffer { storage, age: 0, slot: 0 };
-    let job = RenderJob { scene: Arc::new(scene), with_cursor: false, buffer, canvas };
+    let job = RenderJob { scene: Arc::new(scene), with_cursor: false, buffer, canvas, may_keep: false };
     // Frames of outputs go first.
     match renderer.start(job, false, drawn.clone()) {
         Err(job) => captures.own.push(PendingWindowPicture { job, give: Box::new(give) }),

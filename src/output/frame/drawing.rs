@@ -53,7 +53,8 @@ impl OutputState {
         let with_cursor = self.display.capabilities().cursor_plane.is_none();
         let renderer = renderer?;
         let buffer = self.display.acquire()?;
-        let job = RenderJob { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
+        let may_keep = !self.display.needs_pixels();
+        let job = RenderJob { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone(), may_keep };
         Some(renderer.start(job, urgent, drawn.cloned()).map_or_else(RenderStart::UnderWay, RenderStart::Finished))
     }
 

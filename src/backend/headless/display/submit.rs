@@ -7,7 +7,11 @@ use crate::backend::headless::overlay_planes;
 use crate::backend::headless::panel::{BeamPosition, FrontWrite};
 use crate::backend::overlay::intersection;
 use crate::backend::{CursorPlane, FrameId, FramePlan, LossReason, PixelRect, PlanChange, SubmitError};
-use upbeat_timing::time::Instant;
+use upbeat_timing::time::{Instant, Span};
+
+/// How long after a write into the buffer on screen its pixels are needed at hand: longer than a user pauses between
+/// two strokes, since the first write has to wait for pixels that the renderer keeps.
+const PIXELS_NEEDED: Span = Span::from_millis(10_000);
 
 impl VirtualDisplay {
     /// Whether `plan` would be accepted.
@@ -99,6 +103,7 @@ impl VirtualDisplay {
         }
         self.now = self.now.max(now);
         if let Some(write) = self.front_write.take() {
+            self.written_until = now + PIXELS_NEEDED;
             self.advance(now);
             self.write_front(write, now);
         }
