@@ -3,25 +3,30 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use smithay::backend::allocator::gbm::GbmDevice;
-use smithay::backend::egl::EGLDevice;
 use smithay::reexports::drm::Device;
 
+use super::egl_device::EglDevice;
 use super::gles::GlesPainter;
 use super::hardware::{self, DeviceFacts, RejectedDevice};
-use super::{RenderError, SoftwareDriver, gles_error};
+use super::{RenderError, SoftwareDriver};
 use crate::log_filter::probing;
 
 /// Directory of the kernel's DRM device nodes.
 const NODES: &str = "/dev/dri";
 /// Name of render nodes, before their number.
 const RENDER_NODE: &str = "renderD";
+/// Nodes of drivers that draw without one: NVIDIA's in containers, and Windows' GPU below Linux.
+const OTHER_NODES: [&str; 2] = ["/dev/nvidiactl", "/dev/dxg"];
 
-/// Whether the machine has a render node. Checked without a driver, because loading a driver would waste memory on a
-/// machine without a GPU.
+/// Whether the machine has a device that may draw. Checked without a driver, because loading a driver would waste memory
+/// on a machine without a GPU.
 pub(super) fn is_there() -> bool {
+    if OTHER_NODES.iter().any(|node| Path::new(node).exists()) {
+        return true;
+    }
     let Ok(nodes) = std::fs::read_dir(NODES) else { return false };
     nodes.flatten().any(|node| node.file_name().as_encoded_bytes().starts_with(RENDER_NODE.as_bytes()))
 }
@@ -72,24 +77,30 @@ impl GlesPainter {
     /// Off screen, on the first device with a GPU. With [`SoftwareDriver::InPlace`] any device will do. The error lists
     /// for each device why it was rejected.
     pub(super) fn on_gpu(software: SoftwareDriver) -> Result<Self, RenderError> {
-        let devices = probing(EGLDevice::enumerate).map_err(gles_error)?;
-        let candidates = devices.filter_map(|device| {
-            let path = probing(|| node_of(&device))?;
-            Some(Self::candidate(device, &path, software))
+        let devices = probing(EglDevice::list)?.into_iter().enumerate();
+        let candidates = devices.filter_map(|(number, device)| {
+            let path = probing(|| device.node());
+            // Mesa's software device has no node. The drivers of GPUs may have none.
+            let is_candidate = path.is_some() || !device.is_software();
+            is_candidate.then(|| Self::candidate(device, number, path.as_deref(), software))
         });
         hardware::choose(candidates).map_err(RenderError::Gles)
     }
 
     fn candidate(
-        device: EGLDevice,
-        path: &Path,
+        device: EglDevice,
+        number: usize,
+        path: Option<&Path>,
         software: SoftwareDriver,
     ) -> Result<(DeviceFacts, Self), RejectedDevice> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let node = std::fs::metadata(path).map(|node| std::os::unix::fs::MetadataExt::rdev(&node)).ok();
+        let name = path.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_else(|| format!("EGL device {number}"));
+        let node = path.and_then(|path| std::fs::metadata(path).ok());
+        let node = node.map(|node| std::os::unix::fs::MetadataExt::rdev(&node));
         let is_software = probing(|| device.is_software());
         if software == SoftwareDriver::OffScreen
-            && let Some(reason) = File::open(path).ok().and_then(|file| software_by_kernel(file.as_fd()))
+            && let Some(reason) =
+                path.and_then(|path| File::open(path).ok()).and_then(|file| software_by_kernel(file.as_fd()))
         {
             return Err(RejectedDevice::Failed { device: name, reason });
         }
@@ -109,8 +120,8 @@ impl GlesPainter {
         {
             return Ok(painter);
         }
-        let device = probing(EGLDevice::enumerate)
-            .map_err(gles_error)?
+        let device = probing(EglDevice::list)?
+            .into_iter()
             .find(|device| probing(|| device.is_software()))
             .ok_or_else(|| RenderError::Gles("there is no software EGL device; is Mesa installed?".to_owned()))?;
         Self::on(device, None, None)
@@ -135,9 +146,4 @@ impl GlesPainter {
         }
         Ok(painter)
     }
-}
-
-/// The device's render node, otherwise its primary node; `None` for the software device.
-fn node_of(device: &EGLDevice) -> Option<PathBuf> {
-    device.render_device_path().or_else(|_| device.drm_device_path()).ok()
 }

@@ -14,6 +14,7 @@ mod canvas;
 mod damage;
 mod device;
 mod edges;
+mod egl_device;
 mod element;
 mod fault;
 mod gles;

@@ -65,6 +65,10 @@ fn begin_slow_frame(world: &mut TestWorld, client: ClientIndex, window: &TestTop
 #[test]
 fn input_is_answered_while_a_frame_is_drawn() {
     let Some((mut world, client, window)) = gles_session() else { return };
+    // A watched display has its pixels at hand; otherwise they could be read only after the slow frame.
+    let _watch = world.probe((0, 0, 1, 1));
+    show(&mut world, client, &window, 1, RED);
+    world.run_until_idle();
     let gate = begin_slow_frame(&mut world, client, &window);
     world.client(client).take_events();
     world.key(KEY_A, true);

@@ -35,8 +35,8 @@ use super::pool::BufferPool;
 use super::scan::scan;
 use crate::backend::plane::PlaneContents;
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, PixelBuffer, ScreenSnapshot,
-    VideoMode,
+    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, PixelBuffer, PixelRect,
+    ScreenSnapshot, VideoMode,
 };
 use upbeat_timing::time::{Instant, Span};
 
@@ -178,16 +178,19 @@ impl VirtualDisplay {
     }
 
     /// A copy of the screen, as a camera would see it, or the same without the cursor; `None` if the panel is dark.
-    pub fn screenshot(&mut self, with_cursor: bool) -> Option<PixelBuffer> {
-        if self.panel.is_kept() {
-            return self.snapshot(with_cursor)?.whole();
+    pub fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
+        let image = self.panel.image()?;
+        let image = if with_cursor { image } else { image.without_cursor() };
+        let mut copy = PixelBuffer::default();
+        match self.panel.kept() {
+            None => image.copy_into(&mut copy),
+            Some(picture) => {
+                copy = picture.whole()?;
+                let whole = PixelRect { x: 0, y: 0, width: copy.width, height: copy.height };
+                image.put_planes(whole, &mut copy.pixels);
+            }
         }
-        self.panel.image().map(|image| {
-            let image = if with_cursor { image } else { image.without_cursor() };
-            let mut copy = PixelBuffer::default();
-            image.copy_into(&mut copy);
-            copy
-        })
+        Some(copy)
     }
 
     /// The same, to be read later or on another thread.

@@ -169,7 +169,6 @@ impl Panel {
         }
         let read = self.beam.lines_read(current.time, now);
         let content = self.content.as_mut()?;
-        content.buffer.pixels.fetch();
         content.first = current;
         content.frame = write.frame;
         content.is_unsettled = true;
@@ -250,9 +249,9 @@ impl Panel {
         }
     }
 
-    /// Whether the renderer keeps the pixels on screen.
-    pub fn is_kept(&self) -> bool {
-        self.content.as_ref().is_some_and(|content| content.buffer.pixels.kept().is_some())
+    /// The picture on screen, without planes, if the renderer keeps its pixels.
+    pub fn kept(&self) -> Option<&ScreenSnapshot> {
+        self.content.as_ref()?.buffer.pixels.kept()
     }
 
     /// Adds a watch, which gets the image on screen at once. If the renderer keeps its pixels, this blocks until they are

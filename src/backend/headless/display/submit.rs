@@ -9,8 +9,8 @@ use crate::backend::overlay::intersection;
 use crate::backend::{CursorPlane, FrameId, FramePlan, LossReason, PixelRect, PlanChange, SubmitError};
 use upbeat_timing::time::{Instant, Span};
 
-/// How long after a write into the buffer on screen its pixels are needed at hand: longer than a user pauses between
-/// two strokes, since the first write has to wait for pixels that the renderer keeps.
+/// How long after a write into the buffer on screen, or its refusal, the pixels are needed at hand: longer than a user
+/// pauses between two strokes, since the first write is refused while the renderer keeps the pixels.
 const PIXELS_NEEDED: Span = Span::from_millis(10_000);
 
 impl VirtualDisplay {
@@ -45,6 +45,8 @@ impl VirtualDisplay {
             "this output has no front buffer to draw into"
         } else if self.panel.slot().is_none() {
             "there is no buffer on screen to draw into"
+        } else if self.panel.kept().is_some() {
+            "the renderer keeps the pixels on screen"
         } else if !fits {
             "the rectangle is empty or not inside the output"
         } else if pixels as i64 != i64::from(rect.width) * i64::from(rect.height) {
@@ -60,6 +62,9 @@ impl VirtualDisplay {
     /// Like [`test`](Self::test), after all steps until `now`, and unless the fault script refuses the frame.
     pub fn admit(&mut self, plan: &FramePlan, now: Instant) -> Result<(), SubmitError> {
         self.advance(now);
+        if matches!(plan.change, PlanChange::FrontRectangle { .. }) {
+            self.written_until = now + PIXELS_NEEDED;
+        }
         self.test(plan)?;
         let refresh = self.grid.next_repeat(now).sequence;
         let point = FaultPoint { time: now, refresh, frame: plan.frame };
@@ -103,7 +108,6 @@ impl VirtualDisplay {
         }
         self.now = self.now.max(now);
         if let Some(write) = self.front_write.take() {
-            self.written_until = now + PIXELS_NEEDED;
             self.advance(now);
             self.write_front(write, now);
         }

@@ -4,6 +4,7 @@ mod beam;
 mod descriptor;
 mod faults;
 mod front;
+mod kept;
 mod overlays;
 mod panel;
 mod properties;
