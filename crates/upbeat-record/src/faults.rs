@@ -48,6 +48,10 @@ pub enum Fault {
     ModeSilent,
     /// A driver accepts a mode in a test commit, but rejects every frame in this mode.
     Modeset,
+    /// A driver reports that the link to a lit monitor has failed.
+    Link,
+    /// A lit monitor's EDID is another monitor's.
+    Edid,
 }
 
 impl Fault {
@@ -116,7 +120,7 @@ mod armed {
     use super::Fault;
 
     /// The names of faults in the environment variable.
-    const WORDS: [(&str, Fault); 18] = [
+    const WORDS: [(&str, Fault); 20] = [
         ("request", Fault::Request),
         ("turn", Fault::Turn),
         ("buffer", Fault::Buffer),
@@ -135,6 +139,8 @@ mod armed {
         ("mode", Fault::Mode),
         ("mode-silent", Fault::ModeSilent),
         ("modeset", Fault::Modeset),
+        ("link", Fault::Link),
+        ("edid", Fault::Edid),
     ];
 
     type Counts = [AtomicU32; WORDS.len()];

@@ -20,6 +20,8 @@ const FIXED_POINT: f64 = 65_536.0;
 const UPRIGHT: property::RawValue = 1;
 /// Fully opaque, for `alpha`.
 const OPAQUE: property::RawValue = 0xffff;
+/// `DRM_MODE_LINK_STATUS_GOOD` in the kernel's `drm_mode.h`.
+const LINK_GOOD: property::RawValue = 0;
 /// No fence, for `IN_FENCE_FD`.
 const NO_FENCE: property::RawValue = property::RawValue::MAX;
 
@@ -208,6 +210,8 @@ impl AtomicCrtc {
         if lights {
             request.set(&self.crtc, "MODE_ID", self.mode.value());
             request.set(&self.connector, "CRTC_ID", number(self.crtc.object()));
+            // After the link has failed, the kernel sets it up anew only if a modeset declares it good.
+            request.set(&self.connector, "link-status", LINK_GOOD);
             self.stray_connectors.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
         }
         leftovers.iter().filter_map(|plane| self.plane(*plane)).for_each(|plane| disable_plane(&mut request, plane));

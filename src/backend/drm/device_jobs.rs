@@ -20,6 +20,7 @@ use super::flipper::{Flipper, FlipperParts};
 use super::gamma::Gamma;
 use super::messages::PresenterCommand;
 use super::mode::mode_of;
+use super::monitor_check::{FoundMonitor, LitMonitor, MonitorChange};
 use super::pipe::{PipeChannels, PipeProperties};
 use super::planes::{ClientPlanes, MOST_OVERLAYS};
 use super::presenter::{self, PresenterChannels};
@@ -80,6 +81,7 @@ struct ActiveOutput {
     crtc: crtc::Handle,
     presenter: QueueSender<PresenterCommand>,
     thread: JoinHandle<()>,
+    monitor: LitMonitor,
 }
 
 pub(super) struct WorkerState {
@@ -169,12 +171,22 @@ impl WorkerState {
         // Active monitors come first and keep their CRTCs: another output's commit could not take an active
         // CRTC from them.
         monitors.sort_by_key(|monitor| monitor.connector.current_encoder().is_none());
+        let mut changed = Vec::new();
         // An output whose presenter has panicked is set up again.
-        let is_there = |output: &ActiveOutput| {
-            !output.thread.is_finished() && monitors.iter().any(|known| known.connector.handle() == output.connector)
+        let mut stays = |output: &mut ActiveOutput| {
+            let Some(monitor) = monitors.iter().find(|known| known.connector.handle() == output.connector) else {
+                return false;
+            };
+            let change = output.monitor.compare(&FoundMonitor::read(device, output.connector));
+            if let Some(change) = change {
+                tracing::warn!(output = monitor.name, reason = %change, "the output is set up anew");
+                changed.push((output.connector, output.monitor.clone(), change));
+            } else if output.monitor.is_given_up() {
+                tracing::error!(output = monitor.name, "its link fails again and again: it stays as it is");
+            }
+            change.is_none() && !output.thread.is_finished()
         };
-        let (stay, gone): (Vec<_>, Vec<_>) = self.outputs.drain(..).partition(is_there);
-        self.outputs = stay;
+        let gone: Vec<_> = self.outputs.extract_if(.., |output| !stays(output)).collect();
         for output in gone {
             let connector = output.connector;
             self.leave(output);
@@ -186,7 +198,9 @@ impl WorkerState {
                 reports.send(WorkerResult::Modes(connector, monitor.connector.modes().to_vec()));
                 continue;
             }
-            reports.send(match self.set_up_output(monitor, &wish, renderer.as_mut(), jobs, reports) {
+            let earlier = changed.iter().find(|(known, ..)| *known == connector);
+            let earlier = earlier.map(|(_, before, change)| (before.clone(), *change));
+            reports.send(match self.set_up_output((monitor, earlier), &wish, renderer.as_mut(), jobs, reports) {
                 Ok(plugged) => WorkerResult::Plugged(Box::new(plugged)),
                 Err(error) => WorkerResult::Unusable(monitor.name.clone(), error),
             });
@@ -220,7 +234,7 @@ impl WorkerState {
 
     fn set_up_output(
         &mut self,
-        monitor: &ConnectedMonitor,
+        (monitor, earlier): (&ConnectedMonitor, Option<(LitMonitor, MonitorChange)>),
         wish: &ModeChooser,
         renderer: &mut dyn ScanoutRenderer,
         jobs: &WorkerHandle,
@@ -287,7 +301,8 @@ impl WorkerState {
             crtc_index: vblank::crtc_index(device, handle).unwrap_or(0),
             needs_dirtyfb: properties.features.needs_dirtyfb == Some(true),
         });
-        let channels = self.start_presenter(flipper, (properties.connector, handle), jobs, reports)?;
+        let lit = LitMonitor::new(edid, earlier);
+        let channels = self.start_presenter(flipper, (properties.connector, handle, lit), jobs, reports)?;
         Ok((properties, scanout, channels))
     }
 
@@ -295,7 +310,7 @@ impl WorkerState {
     fn start_presenter(
         &mut self,
         flipper: Flipper,
-        (connector, crtc): (connector::Handle, crtc::Handle),
+        (connector, crtc, monitor): (connector::Handle, crtc::Handle, LitMonitor),
         jobs: &WorkerHandle,
         reports: &WorkerReports,
     ) -> Result<PipeChannels, DrmError> {
@@ -316,7 +331,7 @@ impl WorkerState {
             other.presenter.send(PresenterCommand::AddPeer(crtc, presenter.clone()));
             presenter.send(PresenterCommand::AddPeer(other.crtc, other.presenter.clone()));
         }
-        self.outputs.push(ActiveOutput { connector, crtc, presenter: presenter.clone(), thread });
+        self.outputs.push(ActiveOutput { connector, crtc, presenter: presenter.clone(), thread, monitor });
         Ok(PipeChannels { presenter, messages, answers, wakeup: reports.wakeup.clone(), jobs: jobs.clone() })
     }
 }

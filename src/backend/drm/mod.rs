@@ -65,6 +65,7 @@ mod mapping;
 mod memory;
 mod messages;
 pub mod mode;
+mod monitor_check;
 mod node;
 pub mod output;
 mod pipe;

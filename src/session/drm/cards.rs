@@ -80,11 +80,11 @@ impl Cards {
     }
 }
 
-/// Adds a device that was plugged in while the session runs. Opening is retried, because udev may announce a device
-/// before the kernel lets it be opened.
+/// Adds a device that was plugged in while the session runs, or when this session has the seat again. Opening is
+/// retried, because udev may announce a device before the kernel lets it be opened.
 pub(super) fn add_with_retries(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, path: PathBuf) {
     // Render nodes are opened by the renderer.
-    if !is_display_node(&path) {
+    if !is_display_node(&path) || is_for_later(state, id, &path) {
         return;
     }
     let Err(error) = add(handle, state, id, &path) else { return };
@@ -92,6 +92,9 @@ pub(super) fn add_with_retries(handle: &LoopHandle<'static, State>, state: &mut 
     let (again, mut tries) = (handle.clone(), RETRIES);
     let retry = move |state: &mut State| {
         tries -= 1;
+        if is_for_later(state, id, &path) {
+            return None;
+        }
         match add(&again, state, id, &path) {
             Ok(()) => None,
             Err(_) if tries > 0 && path.exists() => Some(RETRY_AFTER),
@@ -104,6 +107,11 @@ pub(super) fn add_with_retries(handle: &LoopHandle<'static, State>, state: &mut 
     if let Err(error) = deferred_calls::add_timer(handle, RETRY_AFTER, retry) {
         tracing::error!(%error, "cannot schedule a retry to open a display device");
     }
+}
+
+/// Whether another session has the seat, so that the device is opened later.
+fn is_for_later(state: &mut State, id: DeviceId, path: &Path) -> bool {
+    state.session.drm.as_mut().is_some_and(|session| session.keep_for_later(id, path))
 }
 
 /// Whether the path is a primary node (`/dev/dri/card1`) and not a render node (`/dev/dri/renderD128`).

@@ -12,6 +12,7 @@ mod cards;
 mod renderer_trial;
 
 use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Context;
@@ -36,6 +37,8 @@ pub(super) struct DrmSession {
     devices: Rc<RefCell<LibinputDevices>>,
     /// Outputs that were switched off because another session has the seat; `None`: this session has it.
     paused: Option<Vec<OutputId>>,
+    /// Devices that were plugged in meanwhile: the seat opens none before this session has it again.
+    arrived: Vec<(libc::dev_t, PathBuf)>,
 }
 
 /// Opens the seat, lights every connected monitor, and watches every input device.
@@ -51,7 +54,8 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
 
     let devices = Rc::new(RefCell::new(LibinputDevices::new(&seat)?));
     let cards = Cards::new(seat.clone());
-    state.session.drm = Some(DrmSession { seat: seat.clone(), cards, devices: devices.clone(), paused: None });
+    state.session.drm =
+        Some(DrmSession { seat: seat.clone(), cards, devices: devices.clone(), paused: None, arrived: Vec::new() });
     let mut failures: Vec<String> = Vec::new();
     for (id, path) in found {
         let lit = cards::add(handle, state, id, &path).and_then(|()| cards::wait_until_lit(handle, state, id));
@@ -79,7 +83,12 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
     let dispatch = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
         UdevEvent::Added { device_id, path } => cards::add_with_retries(&for_udev, state, device_id, path),
         UdevEvent::Changed { device_id } => cards::scan_device(state, device_id),
-        UdevEvent::Removed { device_id } => cards::removed(&for_udev, state, device_id),
+        UdevEvent::Removed { device_id } => {
+            if let Some(session) = &mut state.session.drm {
+                session.arrived.retain(|(id, _)| *id != device_id);
+            }
+            cards::removed(&for_udev, state, device_id);
+        }
     };
     handle.insert_source(udev, dispatch).map_err(|error| anyhow::anyhow!("cannot watch udev: {error}"))?;
     Ok(())
@@ -87,7 +96,7 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
 
 fn listen_to_seat(handle: &LoopHandle<'static, State>, seat: &Rc<RefCell<Seat>>) -> anyhow::Result<()> {
     let descriptor = seat.borrow_mut().descriptor()?;
-    let seat = seat.clone();
+    let (seat, handle_of_source) = (seat.clone(), handle.clone());
     let dispatch = move |_, _: &mut _, state: &mut State| {
         if let Err(error) = seat.borrow_mut().dispatch() {
             tracing::error!(%error, "the seat is lost: the session ends");
@@ -98,7 +107,7 @@ fn listen_to_seat(handle: &LoopHandle<'static, State>, seat: &Rc<RefCell<Seat>>)
             let event = seat.borrow_mut().poll_event();
             match event {
                 Some(SeatEvent::Disabled) => pause(state),
-                Some(SeatEvent::Enabled) => resume(state),
+                Some(SeatEvent::Enabled) => resume(&handle_of_source, state),
                 None => return Ok(PostAction::Continue),
             }
         }
@@ -132,15 +141,17 @@ fn pause(state: &mut State) {
 }
 
 /// Takes up the devices again because the seat is ours again.
-fn resume(state: &mut State) {
+fn resume(handle: &LoopHandle<'static, State>, state: &mut State) {
     let Some(session) = &mut state.session.drm else { return };
     let Some(lit) = session.paused.take() else { return };
+    let arrived = std::mem::take(&mut session.arrived);
     session.cards.resume();
     let devices = session.devices.clone();
     devices.borrow_mut().resume(state);
     lit.into_iter().for_each(|id| power::set(state, id, true));
     // Monitors may have been plugged in or unplugged meanwhile.
     cards::scan_all(state);
+    arrived.into_iter().for_each(|(id, path)| cards::add_with_retries(handle, state, id, path));
     tracing::info!("the seat is ours again");
 }
 
@@ -154,6 +165,14 @@ impl DrmSession {
         if let Err(error) = self.seat.borrow_mut().switch_terminal(number) {
             tracing::warn!(%error, number, "cannot switch the virtual terminal");
         }
+    }
+
+    /// Keeps a device for later if another session has the seat. Returns whether it does.
+    fn keep_for_later(&mut self, id: libc::dev_t, path: &Path) -> bool {
+        if self.is_paused() {
+            self.arrived.push((id, path.to_owned()));
+        }
+        self.is_paused()
     }
 
     fn is_paused(&self) -> bool {

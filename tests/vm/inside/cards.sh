@@ -12,6 +12,8 @@ plug_card() {
     for module in /run/modules/*.ko; do /run/busybox insmod "$module" 2>/dev/null || true; done
     [ -d /sys/module/virtio_gpu ]
 }
+# The virtio display device, bound to its driver or not.
+virtio_card() { grep -lx 0x0010 /sys/bus/virtio/devices/*/device | cut -d/ -f6 | head -n 1; }
 card_device() { basename "$(readlink -f /sys/bus/virtio/drivers/virtio_gpu/virtio*)"; }
 
 # shows OUTPUT: whether the window of many colours is in the screenshot of that output.
