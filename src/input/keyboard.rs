@@ -253,7 +253,7 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
             (bound, *held, symbol.modified_sym())
         });
     let bound = bound.filter(|bound| shortcut_inhibition::is_ours(state, handle.current_focus().as_ref(), bound));
-    if !(held.alt || held.logo || held.ctrl) {
+    if !window_switcher::ends_with_release(&held) {
         window_switcher::end(state);
     }
     let is_terminal = bound.as_ref().is_some_and(|bound| matches!(bound.action, ShortcutAction::SwitchTerminal(_)));
@@ -393,7 +393,7 @@ pub fn modifiers(state: &mut State, id: KeyboardId, masks: ModifierMasks) {
         handle.with_xkb_state(state, |mut context| context.set_layout(Layout(masks.layout)));
     }
     held = with_masks(held, masks);
-    if !(held.alt || held.logo || held.ctrl) {
+    if !window_switcher::ends_with_release(&held) {
         window_switcher::end(state);
     }
     if let Some(focus) = handle.current_focus() {

@@ -5,6 +5,8 @@
 //! the user may then also choose by arrows, pointer or finger. A minimised window is restored when the modifier is
 //! released: stepping past it leaves it minimised.
 
+use smithay::input::keyboard::ModifiersState;
+
 use crate::shell::overview;
 use crate::shell::{self, WindowId};
 use crate::state::State;
@@ -25,8 +27,22 @@ pub(super) struct WindowSwitcher {
     was_shown: bool,
 }
 
-/// Chooses the next window in the order at the beginning of the switcher.
+/// Chooses the next window in the order at the beginning of the switcher. If no modifier is held (a message, a swipe, a
+/// key of its own) nothing could end the switcher later, so it ends at once.
 pub(super) fn step(state: &mut State, backwards: bool) {
+    choose_next(state, backwards);
+    let held = state.input.keyboard.as_ref().map(|keyboard| keyboard.modifier_state());
+    if !held.is_some_and(|held| ends_with_release(&held)) {
+        end(state);
+    }
+}
+
+/// Whether one of the modifiers is held whose release ends the switcher.
+pub(super) const fn ends_with_release(held: &ModifiersState) -> bool {
+    held.alt || held.logo || held.ctrl
+}
+
+fn choose_next(state: &mut State, backwards: bool) {
     let was_left = |switcher: &mut WindowSwitcher| switcher.was_shown && !state.shell.overlays().is_switcher_open();
     state.input.keyboards.switcher.take_if(was_left);
     let shell = &state.shell;

@@ -153,3 +153,26 @@ fn switcher_follows_windows_that_open_close_and_minimise() {
         !world.client(client).take_events().iter().any(|event| matches!(event, ClientEvent::Key { key: KEY_TAB, .. }))
     );
 }
+
+#[test]
+fn step_without_a_held_modifier_switches_at_once() {
+    let mut world = with_three_windows(TestWorld::rendered());
+    let step = |world: &mut TestWorld| {
+        upbeat::input::actions::run(&mut world.state, &"next-window".parse().unwrap());
+        world.settle();
+        world.run_for(Span::from_millis(500), &mut nothing);
+        assert!(!is_shown(world), "nothing would close it");
+        world.focused()
+    };
+    // Each step is a switch of its own: between the two windows that were used last.
+    assert_eq!(
+        ["green", "blue", "green"].map(Some),
+        [(); 3].map(|()| step(&mut world)).each_ref().map(|it| it.as_deref())
+    );
+    for _ in 0..3 {
+        upbeat::input::actions::run(&mut world.state, &"minimise".parse().unwrap());
+        world.settle();
+    }
+    assert_eq!(world.focused(), None);
+    assert!(step(&mut world).is_some(), "a minimised window is restored");
+}

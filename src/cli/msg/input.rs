@@ -183,6 +183,9 @@ impl InputMessage {
 fn key(name: &str) -> anyhow::Result<u32> {
     match key_code(name) {
         Some(code) => Ok(code),
+        None if name.eq_ignore_ascii_case("mod") => {
+            bail!("`{name}` is no key: it stands for Super, or for Alt in a nested session; name one of these")
+        }
         None => bail!(
             "no key is called `{name}`: keys have the names of the configuration (A, Return, F5, Super, Page_Up), or code:N"
         ),
@@ -212,5 +215,7 @@ mod tests {
         let wrong =
             InputMessage::Key { keys: "ctrl+any".to_owned(), stroke: PressOrRelease::Click }.events().unwrap_err();
         assert!(wrong.to_string().contains("`any`"), "{wrong}");
+        let wrong = InputMessage::Key { keys: "Mod+1".to_owned(), stroke: PressOrRelease::Click }.events().unwrap_err();
+        assert!(wrong.to_string().contains("Super"), "{wrong}");
     }
 }

@@ -82,7 +82,7 @@ enum MsgCommand {
     /// Run the action of a shortcut.
     Act {
         /// As in [keys] of the configuration, such as maximise, or workspace 3.
-        #[arg(required = true)]
+        #[arg(required = true, allow_hyphen_values = true)]
         action: Vec<String>,
     },
     /// Give a window the focus, and show it.
