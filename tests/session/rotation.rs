@@ -323,6 +323,9 @@ fn service_may_start_late_restart_and_hang() {
     hanging.end();
     let _service = MockService::start(&bus, "right-up");
     session.assert_next_transform("270");
+    drop(bus);
+    session.wait_for_orientation(None);
+    assert_eq!(session.output().transform, "270");
 }
 
 #[test]

@@ -77,7 +77,7 @@ async fn run(wishes: Receiver<bool>, reports: Sender<SensorReport>) {
     };
     let mut watch = ServiceWatch {
         connection: connection.clone(),
-        reports,
+        reports: reports.clone(),
         owner: None,
         is_wanted: false,
         is_claimed: false,
@@ -93,6 +93,7 @@ async fn run(wishes: Receiver<bool>, reports: Sender<SensorReport>) {
     };
     if let Err(error) = future::or(watch, tasks).await {
         tracing::warn!(%error, "the system bus is lost: no output turns with the device any more");
+        let _ = reports.send(None);
     }
 }
 
