@@ -82,8 +82,9 @@ impl SensorRotation {
     }
 
     /// The transform of an output whose configured transform is `mounting`: with the turn that the sensor has given it.
-    pub(super) fn transform(&self, output: &str, mounting: OutputTransform) -> OutputTransform {
-        self.turned.get(output).map_or(mounting, |turned| turned.orientation.transform(mounting))
+    pub(super) fn transform(&self, (id, name): (OutputId, &str), mounting: OutputTransform) -> OutputTransform {
+        let turned = self.turned.get(name).filter(|turned| turned.id == id);
+        turned.map_or(mounting, |turned| turned.orientation.transform(mounting))
     }
 
     /// How the output turns with the device, for messages; `None` if it does not.
@@ -132,7 +133,7 @@ pub(super) fn update(state: &mut State) {
 fn plan(state: &mut State) -> Vec<OutputChange> {
     let hardware = state.input.hardware();
     let (config, rotation) = (state.session.config.config(), &state.session.rotation);
-    let (mut following, mut turns) = (Vec::new(), Vec::new());
+    let (mut following, mut lit) = (Vec::new(), Vec::new());
     for output in state.outputs.states() {
         let panel = Panel::of(output, config, hardware);
         if panel.follows {
@@ -144,16 +145,23 @@ fn plan(state: &mut State) -> Vec<OutputChange> {
         }
         let current = turn_of(output.output());
         let turned_for = rotation.turned_for((panel.id, &panel.name), panel.mounting, current);
-        let sensor = rotation.sensor();
-        if let Some(turn) = next_turn(PanelState { follows: panel.follows, turned_for }, sensor) {
-            turns.push((panel, turn, current));
-        }
+        lit.push((panel, turned_for, current));
     }
     let seen = state.outputs.states().map(power_state).collect();
     let rotation = &mut state.session.rotation;
+    let sensor = rotation.sensor();
     (rotation.following, rotation.seen, rotation.seen_hardware) = (following, seen, hardware);
     (rotation.is_stale, rotation.was_unlocked) = (false, false);
-    turns.into_iter().filter_map(|(panel, turn, current)| rotation.note_turn(panel, turn, current)).collect()
+    let changes = lit.into_iter().filter_map(|(panel, turned_for, current)| {
+        let turn = next_turn(PanelState { follows: panel.follows, turned_for }, sensor);
+        rotation.note(&panel, turn.map_or(turned_for, PanelTurn::orientation));
+        let transform = turn?.transform(panel.mounting);
+        tracing::debug!(output = panel.name, ?turn, %transform, "turned with the device");
+        let change =
+            OutputChange { output: panel.id, position: None, scale: ScaleChange::Unchanged, turn: Some(transform) };
+        (transform != current).then_some(change)
+    });
+    changes.collect()
 }
 
 impl SensorRotation {
@@ -161,17 +169,12 @@ impl SensorRotation {
         SensorState { orientation: self.orientation, is_locked: self.is_locked, was_unlocked: self.was_unlocked }
     }
 
-    /// Notes the turn of an output. Returns the change, unless the output has that transform already.
-    fn note_turn(&mut self, panel: Panel, turn: PanelTurn, current: OutputTransform) -> Option<OutputChange> {
-        let transform = turn.transform(panel.mounting);
-        tracing::debug!(output = panel.name, ?turn, %transform, "turned with the device");
-        match turn.orientation() {
-            Some(orientation) => _ = self.turned.insert(panel.name, TurnedOutput { id: panel.id, orientation }),
+    /// Notes the orientation that an output is turned for; `None`: it is not turned.
+    fn note(&mut self, panel: &Panel, orientation: Option<DeviceOrientation>) {
+        match orientation {
+            Some(orientation) => _ = self.turned.insert(panel.name.clone(), TurnedOutput { id: panel.id, orientation }),
             None => _ = self.turned.remove(&panel.name),
         }
-        let change =
-            OutputChange { output: panel.id, position: None, scale: ScaleChange::Unchanged, turn: Some(transform) };
-        (transform != current).then_some(change)
     }
 }
 
