@@ -91,6 +91,8 @@ pub enum ShortcutAction {
     Screenshot(ScreenshotOf),
     /// Turns all outputs off until the next input event.
     OutputsOff,
+    /// Keeps outputs as they are when the device is turned, or lets them turn again.
+    RotationLock,
     /// Switches to another virtual terminal.
     SwitchTerminal(u32),
     /// Ends the session after the user has confirmed it.
@@ -119,7 +121,7 @@ pub enum ScreenshotOf {
      \"height SIZE\", \"full-width\", \"float\", \"layout\", \"overview\", \"hud\", \"shortcuts\", \"workspace N\", \
      \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \"column-to-workspace N\", \"move-to-next-workspace\", \
      \"move-to-previous-workspace\", \"output WHERE\", \"move-to-output WHERE\", \"column-to-output WHERE\", \"next-keyboard-layout\", \
-     \"previous-keyboard-layout\", \"screenshot screen\", \"screenshot window\", \"screenshot region\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9 or the name of a workspace, left, right, up, down, \
+     \"previous-keyboard-layout\", \"screenshot screen\", \"screenshot window\", \"screenshot region\", \"outputs-off\", \"rotation-lock\", \"end-session\" or \"none\", with N from 1 to 9 or the name of a workspace, left, right, up, down, \
      first or last for WHERE, and 50%, +10%, -10% or next for SIZE"
 )]
 pub struct ParseActionError;

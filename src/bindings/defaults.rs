@@ -107,6 +107,7 @@ pub fn default_keys() -> BTreeMap<Chord, Binding> {
     bind(plain(keysyms::KEY_Print), ShortcutAction::Screenshot(ScreenshotOf::Screen));
     bind(alt(keysyms::KEY_Print), ShortcutAction::Screenshot(ScreenshotOf::Window));
     bind(shifted(plain(keysyms::KEY_Print)), ShortcutAction::Screenshot(ScreenshotOf::Region));
+    bind(plain(Keysym::XF86_RotationLockToggle.raw()), ShortcutAction::RotationLock);
     let numbered = WorkspaceNumber::up_to(WorkspaceNumber::LAST_UNNAMED).map(WorkspaceReference::Number);
     for (workspace, digit) in numbered.zip(keysyms::KEY_1..) {
         bind(with(digit), ShortcutAction::Workspace(workspace.clone()));

@@ -25,6 +25,7 @@ mod match_budget;
 mod matcher;
 mod parsing;
 mod programs;
+mod rotation;
 pub mod screenshots;
 mod scroll;
 mod starter;
@@ -48,6 +49,7 @@ pub use layout::{FocusOption, LayoutOption};
 pub use matcher::TextMatcher;
 pub use parsing::parse;
 pub use programs::{Autostart, Environment, ProgramCommand};
+pub use rotation::RotationOption;
 pub use screenshots::{PictureFolder, ScreenshotOptions};
 pub use scroll::ScrollSettings;
 use serde::{Deserialize, Serialize};
@@ -201,6 +203,8 @@ pub struct OutputRule {
     pub scale: Option<OutputScale>,
     /// How the image is turned on the panel.
     pub transform: Option<OutputTransform>,
+    /// Whether the picture turns with the device.
+    pub rotation: Option<RotationOption>,
     pub pacing: Option<PacingWish>,
     /// Whether the buffer on screen may be written.
     pub front_buffer: Option<FrontBufferOption>,
@@ -251,6 +255,8 @@ pub struct OutputSettings {
     pub scale: Option<OutputScale>,
     /// How the image is turned on the panel.
     pub turn: OutputTransform,
+    /// Whether the picture turns with the device.
+    pub rotation: RotationOption,
     pub pacing: PacingWish,
     /// Whether the buffer on screen may be written.
     pub front_buffer: FrontBufferOption,
@@ -285,6 +291,7 @@ impl Config {
             position: None,
             scale: None,
             turn: OutputTransform::NORMAL,
+            rotation: RotationOption::Auto,
             pacing: self.pacing,
             front_buffer: FrontBufferOption::Auto,
         };
@@ -296,6 +303,7 @@ impl Config {
             position: rule.position.or(settings.position),
             scale: rule.scale.or(settings.scale),
             turn: rule.transform.unwrap_or(settings.turn),
+            rotation: rule.rotation.unwrap_or(settings.rotation),
             pacing: rule.pacing.unwrap_or(settings.pacing),
             front_buffer: rule.front_buffer.unwrap_or(settings.front_buffer),
         })

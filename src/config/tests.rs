@@ -85,9 +85,10 @@ fn every_option_is_documented_and_every_example_is_valid() {
     let LayerRule { namespace: _, opacity, corner_radius, capture, keyboard } = &example.layers[0];
     assert!(opacity.is_some() && corner_radius.is_some() && capture.is_some() && keyboard.is_some());
     // An option that an example leaves out is missing in its serialised form, so no field of a rule may be unset.
-    let OutputRule { name: _, enabled, mode, position, scale, transform, pacing, front_buffer } = &example.outputs[0];
+    let OutputRule { name: _, enabled, mode, position, scale, transform, rotation, pacing, front_buffer } =
+        &example.outputs[0];
     assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());
-    assert!(transform.is_some() && front_buffer.is_some());
+    assert!(transform.is_some() && rotation.is_some() && front_buffer.is_some());
     let DeviceRule {
         name: _,
         natural_scroll,
@@ -600,6 +601,23 @@ fn later_rule_of_an_output_decides_whether_its_picture_may_be_written() {
               |
             3 | front-buffer = "yes"
               |                ^^^^^"#]],
+    );
+}
+
+#[test]
+fn later_rule_of_an_output_decides_whether_it_turns_with_the_device() {
+    let rule = |name: &str, word: &str| format!("[[output]]\nname = \"{name}\"\nrotation = \"{word}\"\n");
+    let config = config(&(rule("*", "off") + &rule("DSI-*", "sensor") + &rule("DSI-2", "auto")));
+    let options = ["eDP-1", "DSI-1", "DSI-2"].map(|name| config.output(name, None).rotation);
+    assert_eq!(options, [RotationOption::Off, RotationOption::Sensor, RotationOption::Auto]);
+    assert_eq!(Config::default().output("eDP-1", None).rotation, RotationOption::Auto);
+    wrong(
+        &rule("DSI-1", "on"),
+        &expect![[r#"
+            config.toml:3:12: [[output]] rotation: unknown word `on`, expected one of `auto`, `sensor`, `off`
+              |
+            3 | rotation = "on"
+              |            ^^^^"#]],
     );
 }
 

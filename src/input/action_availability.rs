@@ -63,6 +63,7 @@ pub fn why_unavailable(state: &mut State, action: &ShortcutAction) -> Option<&'s
         | ShortcutAction::PreviousWorkspace
         | ShortcutAction::Screenshot(ScreenshotOf::Screen | ScreenshotOf::Region)
         | ShortcutAction::OutputsOff
+        | ShortcutAction::RotationLock
         | ShortcutAction::SwitchTerminal(_)
         | ShortcutAction::EndSession
         | ShortcutAction::None => None,

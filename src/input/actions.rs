@@ -75,6 +75,7 @@ pub fn run(state: &mut State, action: &ShortcutAction) {
         ShortcutAction::NextKeyboardLayout => switch_layout(state, true),
         ShortcutAction::PreviousKeyboardLayout => switch_layout(state, false),
         ShortcutAction::OutputsOff => power::darken(state, PowerOnEvent::Input),
+        ShortcutAction::RotationLock => state.toggle_rotation_lock(),
         ShortcutAction::None => {}
     }
 }

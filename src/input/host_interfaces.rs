@@ -24,6 +24,9 @@ pub trait HostSession {
     /// Switches to another virtual terminal (VT).
     fn switch_terminal(&mut self, number: u32);
 
+    /// Keeps outputs as they are when the device is turned, or lets them turn again.
+    fn toggle_rotation_lock(&mut self);
+
     /// The configuration in force.
     fn config(&self) -> &Config;
 }

@@ -35,6 +35,7 @@ mod prediction_feed;
 mod scroll_view_grab;
 mod scrolling;
 mod seat_for_shell;
+mod seat_hardware;
 pub mod serials;
 pub mod session_swipes;
 pub mod shortcut_inhibition;
@@ -67,6 +68,7 @@ use crate::surface::input_prediction::TrackedDevice;
 use cursor::SeatCursor;
 pub use event::{InputEvent, KeyboardId, LaptopSwitch, ScrollAxis, ScrollSource, TouchpadGesture};
 pub use host_interfaces::{HostSession, InputTimes, TabletClients, TimestampedDevice};
+pub use seat_hardware::SeatHardware;
 use serials::ActionSerials;
 use upbeat_timing::time::{Clock, Instant};
 pub use waiting_events::{ReadableDevices, SharedDevices, set_devices, take_late_events};
@@ -105,6 +107,7 @@ pub struct Input {
     typed_into: Option<typing::TypedInto>,
     /// How input switches outputs on.
     waking: output_waking::OutputWaking,
+    hardware: SeatHardware,
     drag: Option<drag::DragSource>,
     touches: touch_points::SeatTouchPoints,
     tools: tablet::NearTools,
@@ -148,6 +151,11 @@ impl Input {
 
     pub const fn cursor(&self) -> &SeatCursor {
         &self.cursor
+    }
+
+    /// Touchscreens and the tablet-mode switch of the seat.
+    pub const fn hardware(&self) -> SeatHardware {
+        self.hardware
     }
 
     /// Sets the cursor that the client with the pointer wants.
@@ -200,6 +208,7 @@ impl Input {
             last_use: Instant::ZERO,
             typed_into: None,
             waking: output_waking::OutputWaking::default(),
+            hardware: SeatHardware::default(),
             drag: None,
             touches: touch_points::SeatTouchPoints::default(),
             tools: tablet::NearTools::default(),

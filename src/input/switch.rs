@@ -18,8 +18,9 @@ pub fn is_built_in(output: &str) -> bool {
 /// panel. A shortcut is carried out as well, even if a window inhibits shortcuts.
 pub fn switched(state: &mut State, switch: LaptopSwitch, on: bool) {
     tracing::info!(?switch, on, "switched");
-    if switch == LaptopSwitch::Lid {
-        darken_built_in(state, on);
+    match switch {
+        LaptopSwitch::Lid => darken_built_in(state, on),
+        LaptopSwitch::TabletMode => state.input.hardware.set_tablet_mode(on),
     }
     let trigger = ShortcutTrigger::Switch(match (switch, on) {
         (LaptopSwitch::Lid, true) => SwitchChange::LidClose,

@@ -45,6 +45,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     if let Some(old) = old {
         state.session.set_real_time(new.timing.real_time);
         result = result.and(virtual_outputs::apply_changes(state, old, new));
+        state.session.rotation.configuration_changed();
     }
     crate::output::schedule_repaint_all(state);
     result

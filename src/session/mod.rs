@@ -21,6 +21,7 @@ mod recording;
 pub mod reload;
 mod renderer;
 mod respond;
+mod rotation;
 mod run;
 mod satellite;
 mod screenshots;

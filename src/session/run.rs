@@ -47,6 +47,7 @@ pub struct SessionState {
     pub(super) sent_state: super::respond::SentState,
     pub(super) reload: ConfigReload,
     pub(super) recordings: Recordings,
+    pub(super) rotation: super::rotation::SensorRotation,
     /// The number of overlay planes of each virtual output.
     pub(super) overlay_planes: u32,
     /// Number of the last virtual output. Numbers are not reused.

@@ -35,6 +35,10 @@ impl HostSession for State {
         }
     }
 
+    fn toggle_rotation_lock(&mut self) {
+        self.session.rotation.toggle_lock();
+    }
+
     fn config(&self) -> &Config {
         self.session.config()
     }

@@ -14,6 +14,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     protocol::postponed_retry::retry_if_due(state);
     protocol::output_management::apply_due(state);
     protocol::output_power::apply_due(state);
+    super::rotation::update(state);
     shell::update_trees(state);
     lock::check_time_limit(state);
     notices::update(state);

@@ -158,7 +158,8 @@ pub(super) fn apply_changes(state: &mut State, old: &Config, new: &Config) -> Re
             rules::set_output_wish(state, id, now.pacing);
         }
         if (before.position, before.scale, before.turn) != (now.position, now.scale, now.turn) {
-            let (scale, turn) = (ScaleChange::or_guessed(now.scale.map(OutputScale::factor)), Some(now.turn));
+            let scale = ScaleChange::or_guessed(now.scale.map(OutputScale::factor));
+            let turn = Some(state.session.rotation.transform((id, &name), now.turn));
             hotplug::arrange_all(state, &[OutputChange { output: id, position: now.position, scale, turn }]);
         }
         if before.front_buffer != now.front_buffer {

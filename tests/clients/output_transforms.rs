@@ -61,6 +61,12 @@ fn filled(world: &mut TestWorld) -> (ClientIndex, TestToplevel, (i32, i32)) {
     let (client, window) = world.open("a", 100, 100);
     window.toplevel.set_fullscreen(None);
     world.settle();
+    let size = redrawn(world, client, &window);
+    (client, window, size)
+}
+
+/// Draws the quarters in the size that the window was asked for. Returns the size.
+fn redrawn(world: &mut TestWorld, client: ClientIndex, window: &TestToplevel) -> (i32, i32) {
     let size = world.client(client).ack_newest_configure().expect("it was asked for a size");
     let pixels = quarters(world, client, size);
     let picture = world.client(client).buffer_of_pixels(0, Format::Xrgb8888, size.0, size.1, &pixels);
@@ -69,7 +75,7 @@ fn filled(world: &mut TestWorld) -> (ClientIndex, TestToplevel, (i32, i32)) {
     window.surface.commit();
     world.settle();
     world.run_until_idle();
-    (client, window, size)
+    size
 }
 
 fn at(picture: &PixelBuffer, (x, y): (f64, f64)) -> Xrgb8888Pixel {
@@ -338,6 +344,23 @@ fn layout_follows_a_transform_change() {
     let (bar, window) = ((30 * OUTPUT.1) as usize, ((OUTPUT.0 - 30) * OUTPUT.1) as usize);
     let cursor = bar + window - count(BLUE) - count(RED);
     assert!(cursor < 24 * 24 && count(RED) + cursor >= window, "{cursor} pixels are of something else");
+}
+
+/// As when the sensor of a tablet turns its panel.
+#[test]
+fn touch_hits_the_visible_quarter_after_each_turn_at_run_time() {
+    let mut world = turned(Renderer::pixman().unwrap(), OutputTransform::NORMAL, 1.0);
+    let (client, window, _) = filled(&mut world);
+    let id = world.state.outputs.states().next().unwrap().id();
+    for turn in ["90", "180", "270", "normal", "270"] {
+        hotplug::set_transform(&mut world.state, id, turn.parse().unwrap());
+        world.settle();
+        let size = redrawn(&mut world, client, &window);
+        let (_, expected) = ON_PANEL.into_iter().find(|(name, _)| *name == turn).unwrap();
+        let panel = world.picture();
+        assert_eq!(CORNERS.map(|corner| at(&panel, corner)), expected, "{turn}");
+        assert_eq!(CORNERS.map(|corner| touched(&mut world, client, size, corner)), expected, "{turn}: a touch");
+    }
 }
 
 #[test]

@@ -400,10 +400,13 @@ fn switch_shortcuts_run_beside_the_default_action() {
     };
     assert_eq!(switch(&mut world, LaptopSwitch::Lid, true), (2, false), "a closed lid darkens its screen all the same");
     assert_eq!(switch(&mut world, LaptopSwitch::Lid, false), (3, true));
+    assert_eq!(world.state.input.hardware().tablet_mode(), None);
     assert_eq!(switch(&mut world, LaptopSwitch::TabletMode, true), (4, true));
+    assert_eq!(world.state.input.hardware().tablet_mode(), Some(true));
     assert_eq!(switch(&mut world, LaptopSwitch::TabletMode, false), (4, true), "it has none");
     world.state.bindings.keys.insert("TabletModeOff".parse().unwrap(), bound(false, "workspace 5"));
     assert_eq!(switch(&mut world, LaptopSwitch::TabletMode, false), (5, true));
+    assert_eq!(world.state.input.hardware().tablet_mode(), Some(false));
     let locker = crate::lock::Locker::ask(&mut world);
     world.settle();
     assert_eq!(switch(&mut world, LaptopSwitch::Lid, true), (5, false), "not behind the lock, unless it says so");

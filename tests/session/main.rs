@@ -22,6 +22,7 @@ mod pixels;
 mod real_time;
 mod records;
 mod refreshes;
+mod rotation;
 mod satellite;
 mod scarcity;
 mod scroll;

@@ -127,6 +127,14 @@ impl TestSession {
         self.process.id()
     }
 
+    /// Names of the session's threads.
+    pub fn threads(&self) -> Vec<String> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
+        // A thread may end meanwhile.
+        let names = tasks.filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok());
+        names.map(|name| name.trim().to_owned()).collect()
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }

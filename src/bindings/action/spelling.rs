@@ -21,7 +21,7 @@ pub(super) const MOVE_TO_WORKSPACE: &str = "move-to-workspace ";
 pub(super) const COLUMN_TO_WORKSPACE: &str = "column-to-workspace ";
 
 /// Actions without an argument: spelling, action, description.
-const SINGLE: [(&str, ShortcutAction, &str); 29] = [
+const SINGLE: [(&str, ShortcutAction, &str); 30] = [
     ("help", ShortcutAction::Help, "This list"),
     ("terminal", ShortcutAction::Terminal, "Terminal"),
     ("next-window", ShortcutAction::NextWindow, "Next window"),
@@ -49,6 +49,7 @@ const SINGLE: [(&str, ShortcutAction, &str); 29] = [
     ("screenshot window", ShortcutAction::Screenshot(ScreenshotOf::Window), "Picture of the window"),
     ("screenshot region", ShortcutAction::Screenshot(ScreenshotOf::Region), "Picture of a part of the screen"),
     ("outputs-off", ShortcutAction::OutputsOff, "Screens off"),
+    ("rotation-lock", ShortcutAction::RotationLock, "Screen does not turn with the device, and back"),
     ("end-session", ShortcutAction::EndSession, "End the session"),
     ("none", ShortcutAction::None, "Nothing"),
 ];

@@ -1,7 +1,7 @@
 //! The text of `upbeat msg outputs`.
 
 use super::table::{TextTable, millis, printable};
-use upbeat_record::ipc::message::{DriverFeatures, OutputInfo, ScanTiming};
+use upbeat_record::ipc::message::{DriverFeatures, OutputInfo, OutputRotation, ScanTiming};
 
 /// Headings of the table. A heading that starts with a space is that of a right-aligned column.
 pub(super) const OUTPUT_COLUMNS: [&str; 13] = [
@@ -20,7 +20,7 @@ pub(super) const OUTPUT_COLUMNS: [&str; 13] = [
     "monitor",
 ];
 
-/// A table of the outputs, and lines about the renderer and the drivers.
+/// A table of the outputs, and lines about the renderer, the rotation and the drivers.
 pub(super) fn outputs_text(outputs: &[OutputInfo]) -> String {
     let mut table = TextTable::new(&OUTPUT_COLUMNS);
     for output in outputs {
@@ -43,7 +43,15 @@ pub(super) fn outputs_text(outputs: &[OutputInfo]) -> String {
     // One renderer draws for all outputs.
     let drawn_by = outputs.first().map(|output| format!("\ndrawn by {}\n", printable(&output.drawn_by)));
     let drivers = outputs.iter().filter_map(|output| Some(driver_text(&output.name, output.driver.as_ref()?)));
-    format!("{table}{}{}", drawn_by.unwrap_or_default(), drivers.collect::<String>())
+    let rotations = outputs.iter().filter_map(|output| Some(rotation_text(&output.name, output.rotation.as_ref()?)));
+    format!("{table}{}{}{}", drawn_by.unwrap_or_default(), rotations.collect::<String>(), drivers.collect::<String>())
+}
+
+/// How one output turns with the device, in a line.
+fn rotation_text(output: &str, rotation: &OutputRotation) -> String {
+    let turns = if rotation.locked { "does not turn with the device (rotation lock)" } else { "turns with the device" };
+    let device = rotation.orientation.as_deref().map_or_else(|| "not known".to_owned(), printable);
+    format!("{output} {turns}; orientation of the device: {device}\n")
 }
 
 /// The features of one output's driver, in a line.
@@ -86,6 +94,17 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+
+    #[test]
+    fn rotation_is_one_line_an_output() {
+        let free = OutputRotation { locked: false, orientation: None };
+        let locked = OutputRotation { locked: true, orientation: Some("left-up".to_owned()) };
+        expect![[r#"
+            DSI-1 turns with the device; orientation of the device: not known
+            eDP-1 does not turn with the device (rotation lock); orientation of the device: left-up
+        "#]]
+        .assert_eq(&(rotation_text("DSI-1", &free) + &rotation_text("eDP-1", &locked)));
+    }
 
     #[test]
     fn driver_features_are_one_line_an_output() {

@@ -13,6 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
 
+use input::event::switch::Switch;
 use input::event::{DeviceEvent, Event, EventTrait};
 use input::{Device, DeviceCapability, Libinput, LibinputInterface};
 
@@ -125,8 +126,15 @@ fn changed(state: &mut State, event: &DeviceEvent) {
     }
 }
 
-/// Announces a graphics tablet to clients, or its removal.
+/// Notes a touchscreen or a tablet-mode switch, and announces a graphics tablet to clients; or the removal.
 fn plugged(state: &mut State, device: &Device, there: bool) {
+    let is_touchscreen = device.has_capability(DeviceCapability::Touch);
+    let has_switch = device.has_capability(DeviceCapability::Switch)
+        && device.switch_has_switch(Switch::TabletMode).unwrap_or_default();
+    match there {
+        true => state.input.hardware.add(is_touchscreen, has_switch),
+        false => state.input.hardware.remove(is_touchscreen, has_switch),
+    }
     if device.has_capability(DeviceCapability::TabletTool) {
         let time = state.clock.now();
         super::handle(state, InputEvent::Tablet { time, tablet: tablet::describe(device), there });

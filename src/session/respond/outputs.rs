@@ -56,6 +56,7 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> OutputInfo {
         scale: known.output().current_scale().fractional_scale(),
         scale_is_guessed: known.guesses_scale(),
         transform: output::turn_of(known.output()).to_string(),
+        rotation: state.session.rotation.describe(known.id()),
         monitor: known.display().identity().map(|identity| identity.to_string()),
         on: known.is_on(),
         wish: known.wish().unwrap_or(state.outputs.rules().default_wish()),

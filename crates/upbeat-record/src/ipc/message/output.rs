@@ -44,6 +44,18 @@ pub struct DriverFeatures {
     pub needs_dirtyfb: Option<bool>,
 }
 
+/// An output that turns with the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutputRotation {
+    /// Whether the rotation lock keeps its transform.
+    pub locked: bool,
+    /// How the device lies, as iio-sensor-proxy says: `normal`, `left-up`, `bottom-up` or `right-up`. Left out while that is
+    /// not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orientation: Option<String>,
+}
+
 /// An output with its mode, its geometry and its timing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -65,6 +77,9 @@ pub struct OutputInfo {
     /// Rotation and reflection, as in `wl_output.transform`: such as `normal`, `90` or `flipped-180`.
     #[serde(default)]
     pub transform: String,
+    /// How it turns with the device. Left out if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<OutputRotation>,
     /// Whether the output is on.
     pub on: bool,
     /// The pacing that was asked for.
