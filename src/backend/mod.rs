@@ -338,6 +338,13 @@ pub trait Display {
         if mode == self.mode() { Ok(()) } else { Err("its mode cannot be changed".to_owned()) }
     }
 
+    /// Whether the rate can vary between `slowest` (mHz) and the rate of `mode`; the error is a sentence that gives the
+    /// reason.
+    fn check_variable_rate(&self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        let _ = (mode, slowest);
+        Err("such displays have a fixed rate".to_owned())
+    }
+
     /// The configured lower limit of a variable rate in the current mode (mHz), whether or not the display can vary
     /// its rate.
     fn slowest_rate(&self) -> Option<u32> {

@@ -27,12 +27,26 @@ const LONGEST_WAIT: Span = Span::from_seconds(5);
 /// Called with the result of a group.
 pub type ModeCallback = Box<dyn FnOnce(&mut State, Result<(), String>)>;
 
+/// Lower limit in mHz of a variable rate that is switched on without a limit: most monitors support it.
+pub const USUAL_SLOWEST: u32 = 48_000;
+
+/// A mode to request for an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputModeWish {
+    pub output: OutputId,
+    pub mode: VideoMode,
+    /// The lower limit of a variable rate.
+    pub slowest: RateLimit,
+}
+
 /// A requested mode change that its display may still refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestedMode {
     pub output: OutputId,
     /// The display's id for the change; `None`: the mode can no longer be refused.
     pub mode: Option<ModeId>,
+    /// The requested mode.
+    pub wanted: VideoMode,
     /// The mode before the change.
     pub before: VideoMode,
     /// Lowest variable refresh rate in the former mode.
@@ -92,6 +106,20 @@ pub fn is_under_way(outputs: &Outputs, output: OutputId) -> bool {
     outputs.switches.groups.iter().flat_map(|group| &group.pending).any(|pending| pending.asked.output == output)
 }
 
+/// The mode that an output will have if its pending changes succeed; its current mode if none is pending. `None`: the
+/// output is gone.
+pub fn coming_mode(outputs: &Outputs, output: OutputId) -> Option<VideoMode> {
+    let pending = outputs.switches.groups.iter().flat_map(|group| &group.pending);
+    let newest = pending.filter(|pending| pending.asked.output == output).last().map(|pending| pending.asked.wanted);
+    newest.or_else(|| outputs.by_id(output).map(|output| output.display.mode()))
+}
+
+/// The lower limit (mHz) for a variable rate that is switched on without a limit: the limit that the output has or had
+/// last, or else a usual one.
+pub fn usual_limit(output: &OutputState) -> u32 {
+    output.display.slowest_rate().or(output.former_limit).unwrap_or(USUAL_SLOWEST)
+}
+
 /// Whether any mode change is pending.
 pub fn is_any_under_way(outputs: &Outputs) -> bool {
     !outputs.switches.groups.is_empty()
@@ -101,13 +129,13 @@ pub fn is_any_under_way(outputs: &Outputs) -> bool {
 ///
 /// # Errors
 /// The message of the display that has no such mode.
-pub fn request_modes(state: &mut State, wanted: &[(OutputId, VideoMode)]) -> Result<Vec<RequestedMode>, String> {
+pub fn request_modes(state: &mut State, wanted: &[OutputModeWish]) -> Result<Vec<RequestedMode>, String> {
     let mut asked = Vec::new();
-    for (id, mode) in wanted {
+    for OutputModeWish { output: id, mode: wanted, slowest: limit } in wanted {
         let Some(output) = state.outputs.by_id_mut(*id) else { continue };
         let (before, slowest) = (output.display.mode(), output.display.slowest_rate());
-        match output.display.set_mode(*mode, RateLimit::Keep) {
-            Ok(mode) => asked.push(RequestedMode { output: *id, mode, before, slowest }),
+        match output.display.set_mode(*wanted, *limit) {
+            Ok(mode) => asked.push(RequestedMode { output: *id, mode, wanted: *wanted, before, slowest }),
             Err(error) => {
                 let error = format!("{}: {error}", output.output.name());
                 asked.iter().for_each(|asked| _ = request_former_mode(&mut state.outputs, asked));

@@ -132,17 +132,17 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
 pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Result<Vec<RequestedMode>, String> {
     let shown = state.outputs.states().find(|output| output.output().name() == name);
     let before = shown.map(|output| (output.id(), output.display().mode(), output.display().slowest_rate()));
+    let (wanted, variable_refresh) = video_mode(mode);
     if let Some(result) = state.session.drm.as_mut().and_then(|drm| drm.set_mode(name, mode)) {
         let mode = result?;
         return Ok(before
-            .map(|(output, before, slowest)| RequestedMode { output, mode, before, slowest })
+            .map(|(output, before, slowest)| RequestedMode { output, mode, wanted, before, slowest })
             .into_iter()
             .collect());
     }
     let output = state.session.headless.as_ref().and_then(|backend| backend.borrow().output(name).cloned());
     let output = output.ok_or_else(|| format!("{name} is no virtual output: its mode cannot be set"))?;
-    let (mode, variable_refresh) = video_mode(mode);
-    output.reconfigure(mode, variable_refresh).map(|()| Vec::new()).map_err(|error| format!("{name}: {error}"))
+    output.reconfigure(wanted, variable_refresh).map(|()| Vec::new()).map_err(|error| format!("{name}: {error}"))
 }
 
 /// Applies the differences between `old` and `new` that concern existing outputs.

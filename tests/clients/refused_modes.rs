@@ -5,12 +5,16 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use wayland_protocols_wlr::output_management::v1::client::zwlr_output_head_v1::AdaptiveSyncState;
+
 use upbeat::backend::headless::HeadlessOutput;
 use upbeat::backend::{
     Buffer, Capabilities, Display, DisplayEvent, FrameId, FramePlan, ModeId, PixelBuffer, RateLimit, SubmitError,
     VideoMode,
 };
-use upbeat::output::{hotplug, mode_switch};
+use upbeat::output::hotplug;
+use upbeat::output::mode_switch::{self, OutputModeWish};
+use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::simulated::nothing;
@@ -75,6 +79,10 @@ impl Display for SlowDisplay {
         self.output.check_mode(mode)
     }
 
+    fn check_variable_rate(&self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        self.output.check_variable_rate(mode, slowest)
+    }
+
     fn slowest_rate(&self) -> Option<u32> {
         self.output.slowest_rate()
     }
@@ -133,6 +141,10 @@ fn plug(world: &mut TestWorld, name: &str, x: i32) -> SlowDriver {
         Box::new(SlowDisplay { output, driver })
     });
     remote.expect("it was plugged in")
+}
+
+fn wish(output: OutputId, mode: VideoMode) -> OutputModeWish {
+    OutputModeWish { output, mode, slowest: RateLimit::Keep }
 }
 
 fn small(head: &HeadWithSettings) {
@@ -235,7 +247,7 @@ fn rollback_keeps_later_mode_requests() {
     let heard = Rc::<RefCell<Option<Result<(), String>>>>::default();
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     let smaller = VideoMode { width: 640, height: 480, ..before };
-    let asked = mode_switch::request_modes(&mut world.state, &[(id, smaller)]).unwrap();
+    let asked = mode_switch::request_modes(&mut world.state, &[wish(id, smaller)]).unwrap();
     let said = heard.clone();
     mode_switch::wait(&mut world.state, asked, Box::new(move |_, result| *said.borrow_mut() = Some(result)));
     right.refuse();
@@ -261,7 +273,7 @@ fn current_mode_can_be_requested_during_a_mode_change() {
     let driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     let other = VideoMode { width: 640, height: 480, ..driver.output.mode() };
-    let asked = mode_switch::request_modes(&mut world.state, &[(id, other)]).unwrap();
+    let asked = mode_switch::request_modes(&mut world.state, &[wish(id, other)]).unwrap();
     mode_switch::wait(&mut world.state, asked, Box::new(|_, _| {}));
     let (client, manager) = manager(&mut world);
     output_manager_events(&mut world, client);
@@ -275,6 +287,26 @@ fn current_mode_can_be_requested_during_a_mode_change() {
     world.run_until_idle();
     assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
+}
+
+#[test]
+fn adaptive_sync_keeps_a_mode_that_is_pending() {
+    let mut world = TestWorld::rendered();
+    let driver = plug(&mut world, "TEST-2", OUTPUT.0);
+    let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
+    let other = VideoMode { width: 640, height: 480, ..driver.output.mode() };
+    let asked = mode_switch::request_modes(&mut world.state, &[wish(id, other)]).unwrap();
+    mode_switch::wait(&mut world.state, asked, Box::new(|_, _| {}));
+    let (client, manager) = manager(&mut world);
+    output_manager_events(&mut world, client);
+    let varies = |head: &HeadWithSettings| head.set_adaptive_sync(AdaptiveSyncState::Enabled);
+    configure(&mut world, client, &manager, &[(2, Some(&varies))]).apply();
+    assert_eq!(output_manager_events(&mut world, client), [""; 0], "its driver has not answered");
+    assert_eq!(driver.pending_sizes(), [(640, 480), (640, 480)]);
+    driver.accept();
+    driver.accept();
+    world.run_until_idle();
+    assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
 }
 
 #[test]

@@ -59,6 +59,10 @@ impl Display for DrmOutput {
         self.pipe.borrow().choose(mode).map(|_| ()).map_err(|error| error.to_string())
     }
 
+    fn check_variable_rate(&self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        self.pipe.borrow().properties().rates.check(mode, slowest)
+    }
+
     fn slowest_rate(&self) -> Option<u32> {
         self.pipe.borrow().properties().slowest
     }

@@ -22,6 +22,7 @@
 mod configuration;
 mod heads;
 mod transaction;
+mod unknown_state;
 
 use std::collections::VecDeque;
 

@@ -15,9 +15,6 @@ use upbeat_record::ipc::message::{LogicalRect, OutputInfo, OutputMode, RefreshRa
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant};
 
-/// The default lowest rate of a display with a variable rate, in hertz: most monitors support it.
-const USUAL_SLOWEST: f64 = 48.0;
-
 pub(super) fn all(state: &State) -> Vec<OutputInfo> {
     let now = state.clock.now();
     state.outputs.states().map(|output| describe(state, output, now)).collect()
@@ -113,13 +110,15 @@ pub(super) fn set_vrr(
     answer_later(state, asked, ticket)
 }
 
-/// The current mode of an output, with a variable or a fixed rate.
+/// The mode of an output, with a variable or a fixed rate.
 fn mode_with_vrr(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Result<OutputMode, String> {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
-    let mode = mode_of(known.display());
-    let fastest = mode.refresh.fastest();
-    let slowest = (slowest.unwrap_or(USUAL_SLOWEST) * 1e3).round();
+    // A mode that was requested before stays requested.
+    let coming = mode_switch::coming_mode(&state.outputs, id).unwrap_or_else(|| known.display().mode());
+    let fastest = coming.refresh;
+    let usual = f64::from(mode_switch::usual_limit(known));
+    let slowest = slowest.map_or(usual, |slowest| (slowest * 1e3).round());
     let refresh = match on {
         false => RefreshRate::Fixed(fastest),
         true if (1.0..f64::from(fastest)).contains(&slowest) => {
@@ -127,7 +126,7 @@ fn mode_with_vrr(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) 
         }
         true => return Err(format!("{name}: a lowest rate below {} Hz was expected", f64::from(fastest) / 1e3)),
     };
-    Ok(OutputMode { refresh, ..mode })
+    Ok(OutputMode { width: coming.width.max(1) as u32, height: coming.height.max(1) as u32, refresh })
 }
 
 /// Answers when the driver has accepted or refused the new modes; at once if they could not be requested.
