@@ -309,11 +309,11 @@ pub enum DisplayEvent {
     QueueGrown,
     /// The mode or the capabilities changed; read them again.
     Changed,
-    /// The result of a requested mode, reported once for each request. `Ok`: a frame was shown in it (or the output
-    /// is dark, and the driver would take it). An error says why the driver refused it; the display goes back to
-    /// the previous mode.
+    /// The result of a requested or tested mode, reported once for each request. `Ok`: a frame was shown in it (or the
+    /// output is dark, or it was a test, and the driver would take it). An error says why the driver refused it; the
+    /// display goes back to the previous mode.
     ModeSettled {
-        /// The id that [`Display::set_mode`] returned.
+        /// The id that [`Display::set_mode`] or [`Display::test_mode`] returned.
         request: ModeId,
         result: Result<(), String>,
     },
@@ -356,6 +356,13 @@ pub trait Display {
     /// the returned id names the request, and [`ModeSettled`](DisplayEvent::ModeSettled) reports the result.
     fn set_mode(&mut self, mode: VideoMode, slowest: RateLimit) -> Result<Option<ModeId>, String> {
         let _ = slowest;
+        self.check_mode(mode).map(|()| None)
+    }
+
+    /// Asks the driver whether it would switch to `mode`; nothing changes on the screen. Returns without waiting: where
+    /// the answer comes later, the returned id names the request, and [`ModeSettled`](DisplayEvent::ModeSettled)
+    /// reports the result.
+    fn test_mode(&mut self, mode: VideoMode) -> Result<Option<ModeId>, String> {
         self.check_mode(mode).map(|()| None)
     }
 

@@ -238,6 +238,7 @@ fn transform_is_applied_with_the_configuration_and_kept_while_the_output_is_disa
     configure(&mut world, client, &manager, &[(2, None)]).apply();
     output_manager_events(&mut world, client);
     configure(&mut world, client, &manager, &[(2, Some(&nothing))]).apply();
+    world.run_until_idle();
     assert!(output_manager_events(&mut world, client).contains(&"2 turned Flipped90".to_owned()));
     assert_eq!(area(&world, "TEST-2"), half);
     // A refused configuration does not change the transform.
@@ -283,6 +284,8 @@ fn disabled_output_leaves_the_layout_and_returns_to_its_position() {
     assert!(world.window("a").rect().loc.x < OUTPUT.0, "its windows are shown on another output");
     let nothing = |_: &HeadWithSettings| {};
     configure(&mut world, client, &manager, &[(2, Some(&nothing))]).apply();
+    assert_eq!(output_manager_events(&mut world, client), [""; 0], "it has shown no frame yet");
+    world.run_until_idle();
     let heard = output_manager_events(&mut world, client);
     assert_eq!(heard, ["succeeded", "2 enabled", "2 mode", "2 at 1280,0", "2 scale 1", "done"]);
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
@@ -293,8 +296,8 @@ fn disabled_output_leaves_the_layout_and_returns_to_its_position() {
     assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
     assert_eq!(world.state.outputs.iter().count(), 0);
     configure(&mut world, client, &manager, &[(1, Some(&nothing))]).apply();
-    assert!(output_manager_events(&mut world, client).contains(&"1 enabled".to_owned()));
     world.run_until_idle();
+    assert!(output_manager_events(&mut world, client).contains(&"1 enabled".to_owned()));
 }
 
 #[test]
@@ -315,6 +318,7 @@ fn re_enabled_output_gets_its_place_and_unplaced_outputs_make_room() {
         assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
         assert_eq!(world.state.outputs.iter().count(), 2);
         configure(&mut world, client, &manager, &[(head, Some(&nothing))]).apply();
+        world.run_until_idle();
         assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
         assert_eq!(lie(&world), side_by_side);
     }

@@ -77,6 +77,12 @@ impl Display for DrmOutput {
         Ok(Some(pipe.set_mode(chosen, slowest)))
     }
 
+    fn test_mode(&mut self, mode: VideoMode) -> Result<Option<ModeId>, String> {
+        let mut pipe = self.pipe.borrow_mut();
+        let chosen = pipe.choose(mode).map_err(|error| error.to_string())?;
+        Ok(Some(pipe.test_mode(chosen)))
+    }
+
     fn millimetres(&self) -> Option<(u32, u32)> {
         self.pipe.borrow().properties().millimetres
     }

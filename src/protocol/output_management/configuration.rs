@@ -107,7 +107,9 @@ impl Dispatch<ZwlrOutputConfigurationV1, OutputConfiguration, State> for Handler
                 transaction::choose_rates(state, &mut heads);
                 unknown_state::remove_defaults(state, &mut heads);
                 if is_test {
-                    return answer(object, transaction::test(state, &heads), is_test);
+                    let object = object.clone();
+                    let then = move |_: &mut State, result| answer(&object, result, true);
+                    return transaction::test_with_drivers(state, &heads, then);
                 }
                 let wanted = WaitingConfiguration { object: object.clone(), serial, heads };
                 queue(&mut state.protocols.output_management.waiting, wanted);

@@ -83,7 +83,7 @@ fn display_of<'a>(state: &'a State, name: &str) -> Result<Option<&'a dyn Display
 }
 
 /// Returns an error text if the outputs cannot have this state.
-pub fn test(state: &State, heads: &[HeadConfiguration]) -> Result<(), String> {
+fn test(state: &State, heads: &[HeadConfiguration]) -> Result<(), String> {
     for head in heads {
         let display = display_of(state, &head.output)?;
         if let (Some(display), true) = (display, head.enabled) {
@@ -115,6 +115,18 @@ fn is_as_large(a: VideoMode, b: VideoMode) -> bool {
     (a.width, a.height) == (b.width, b.height)
 }
 
+/// Tests a configuration, and calls `then` with the result. Drivers are asked about the modes of outputs in the layout.
+pub fn test_with_drivers(
+    state: &mut State,
+    heads: &[HeadConfiguration],
+    then: impl FnOnce(&mut State, Result<(), String>) + 'static,
+) {
+    match test(state, heads) {
+        Ok(()) => mode_switch::test_modes(state, &other_modes(state, heads), Box::new(then)),
+        Err(reason) => then(state, Err(reason)),
+    }
+}
+
 /// Applies a configuration, and calls `then` when it is done. If it fails, everything is undone, and `then` gets an
 /// error text.
 pub fn apply(
@@ -136,6 +148,7 @@ pub fn apply(
         }
     }
     let wanted = other_modes(state, &heads);
+    let awaited = returned.clone();
     let finish = move |state: &mut State, result: Result<(), String>| {
         match &result {
             Ok(()) => arrange(state, &heads),
@@ -147,7 +160,7 @@ pub fn apply(
         return finish(state, Err(format!("there is no output called {name} any more")));
     }
     match mode_switch::request_modes(state, &wanted) {
-        Ok(asked) => mode_switch::wait(state, asked, Box::new(finish)),
+        Ok(asked) => mode_switch::wait_for_light(state, asked, awaited, Box::new(finish)),
         Err(reason) => finish(state, Err(reason)),
     }
 }
