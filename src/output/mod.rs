@@ -293,6 +293,10 @@ impl Outputs {
         &self.parked
     }
 
+    pub fn parked_mut(&mut self) -> &mut [parking::Parked] {
+        &mut self.parked
+    }
+
     /// Pacing rules for clients, windows and layer surfaces.
     pub const fn rules(&self) -> &PacingRules {
         &self.rules

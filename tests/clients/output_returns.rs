@@ -2,6 +2,10 @@
 
 use wayland_client::protocol::wl_output::Transform;
 
+use upbeat::config::Config;
+use upbeat::session::apply_config;
+use upbeat_timing::pacing::PacingWish;
+
 use crate::fixture::{OUTPUT, TestWorld};
 use crate::output_management::{HeadWithSettings, area, configure, manager, output_manager_events};
 
@@ -77,4 +81,29 @@ fn default_position_is_taken_where_no_other_output_will_be() {
     world.run_until_idle();
     assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
     assert_eq!((area(&world, "TEST-1").0, area(&world, "TEST-2").0), (OUTPUT.0, 0));
+}
+
+#[test]
+fn reloaded_configuration_counts_for_a_disabled_output() {
+    let config = |text: &str| toml::from_str::<Config>(text).unwrap();
+    let mut world = TestWorld::rendered();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (client, manager) = manager(&mut world);
+    output_manager_events(&mut world, client);
+    configure(&mut world, client, &manager, &[(2, None)]).apply();
+    world.run_until_idle();
+    output_manager_events(&mut world, client);
+    let rule = "[[output]]\nname = \"TEST-2\"\n";
+    let first = config(&format!("{rule}position = [-640, 50]\nscale = 2.0\n"));
+    let second =
+        config(&format!("{rule}position = [-640, 50]\nscale = 2.0\ntransform = \"270\"\npacing = \"vsync\"\n"));
+    for (old, new) in [(&Config::default(), &first), (&first, &second), (&second, &second)] {
+        apply_config::apply(&mut world.state, Some(old), new).unwrap();
+    }
+    configure(&mut world, client, &manager, &[(2, Some(&|_: &HeadWithSettings| {}))]).apply();
+    world.run_until_idle();
+    assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
+    assert_eq!(area(&world, "TEST-2"), (-640, 50, OUTPUT.1 / 2, OUTPUT.0 / 2));
+    let output = world.state.outputs.states().find(|output| output.output().name() == "TEST-2").unwrap();
+    assert_eq!((output.wish(), output.is_placed(), output.guesses_scale()), (Some(PacingWish::Vsync), true, false));
 }

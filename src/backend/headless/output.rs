@@ -15,8 +15,8 @@ use crate::backend::front::{ReadAhead, SharedFront};
 use crate::backend::plane::PlaneContents;
 use crate::backend::timer::Timer;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, FramePlan, GammaRamp, ModeId, PixelBuffer,
-    RateLimit, ScreenSnapshot, SubmitError, VideoMode,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, EdidIdentity, FrameId, FramePlan, GammaRamp, ModeId,
+    PixelBuffer, RateLimit, ScreenSnapshot, SubmitError, VideoMode,
 };
 use upbeat_timing::time::{Clock, Instant, Span};
 
@@ -185,6 +185,10 @@ impl Display for HeadlessOutput {
         let range = slowest.filter(|slowest| self.check_variable_rate(mode, *slowest).is_ok());
         let range = range.map(|slowest| (mode.interval(), Span::from_millihertz(slowest)));
         self.reconfigure(mode, range).map(|()| None).map_err(|error| error.to_string())
+    }
+
+    fn identity(&self) -> Option<EdidIdentity> {
+        self.shared.state.borrow().display.identity()
     }
 
     fn millimetres(&self) -> Option<(u32, u32)> {

@@ -1,6 +1,7 @@
 //! Answers of the private socket about outputs, and requests that change them.
 
 use super::{ResponseOrReason, find_output, virtual_outputs};
+use crate::backend::EdidIdentity;
 use crate::bounds::coordinate;
 use crate::config::OutputScale;
 use crate::ipc::{RequestOutcome, Ticket};
@@ -9,9 +10,11 @@ use crate::output::mode_switch::{self, RequestedMode};
 use crate::output::{self, OutputState};
 use crate::output_transform::{OutputTransform, UnknownTransform};
 use crate::render::Renderer;
-use crate::session::virtual_outputs::mode_of;
+use crate::session::virtual_outputs::{VirtualOutput, mode_of};
 use crate::state::State;
-use upbeat_record::ipc::message::{LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, event};
+use upbeat_record::ipc::message::{
+    LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, VirtualMonitor, event,
+};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant};
 
@@ -74,6 +77,31 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> OutputInfo {
 /// A rectangle as the private socket sends it.
 pub(super) fn rect(area: smithay::utils::Rectangle<i32, smithay::utils::Logical>) -> LogicalRect {
     LogicalRect { x: area.loc.x, y: area.loc.y, width: area.size.w, height: area.size.h }
+}
+
+/// Longest text of an identity, in bytes: as long as in an EDID descriptor.
+const LONGEST_IDENTITY: usize = 13;
+
+/// Plugs in a virtual output.
+pub(super) fn plug_in(
+    state: &mut State,
+    mode: OutputMode,
+    connector: Option<String>,
+    monitor: Option<VirtualMonitor>,
+) -> ResponseOrReason {
+    let monitor = monitor.map(|VirtualMonitor { make, model, serial }| EdidIdentity { make, model, serial });
+    if let Some(EdidIdentity { make, model, serial }) = &monitor {
+        let is_fit = |text: &String| {
+            let is_printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+            (1..=LONGEST_IDENTITY).contains(&text.len()) && is_printable && text.trim() == text
+        };
+        if ![make, model].into_iter().chain(serial).all(is_fit) {
+            return Err(format!("make, model and serial have 1 to {LONGEST_IDENTITY} printable ASCII characters"));
+        }
+    }
+    let new = VirtualOutput { mode: Some(mode), connector, monitor };
+    let id = virtual_outputs::plug_in(state, new).map_err(|error| format!("{error:#}"))?;
+    Ok(Response::Outputs { outputs: one(state, id).into_iter().collect() })
 }
 
 pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> ResponseOrReason {
