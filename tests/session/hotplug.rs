@@ -25,7 +25,10 @@ fn windows_return_when_an_output_replaces_the_only_output() {
     assert_eq!(session.refused(Request::Screenshot { output: None, path: "/tmp/x".into() }), "there is no output");
 
     let mode: OutputMode = "800x600@120".parse().unwrap();
-    let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode }) else { panic!() };
+    let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode, connector: None, monitor: None })
+    else {
+        panic!()
+    };
     assert_eq!((added[0].name.as_str(), added[0].mode), ("HEADLESS-2", mode));
     program.wait_for("enter");
     session.wait_for_new_frames("draw");

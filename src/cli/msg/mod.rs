@@ -216,7 +216,7 @@ enum OutputMessage {
         /// Either on or off.
         #[arg(value_parser = on_or_off, action = clap::ArgAction::Set, value_name = "on|off")]
         on: bool,
-        /// The lowest rate in Hz [default: 48].
+        /// The lowest rate in Hz [default: that of the last variable rate, or 48].
         #[arg(long, value_name = "HZ")]
         slowest: Option<f64>,
     },
