@@ -122,7 +122,7 @@ pub fn is_under_way(outputs: &Outputs, output: OutputId) -> bool {
 /// output is gone.
 pub fn coming_mode(outputs: &Outputs, output: OutputId) -> Option<VideoMode> {
     let pending = outputs.switches.groups.iter().flat_map(|group| &group.pending);
-    let newest = pending.filter(|pending| pending.asked.output == output).last().map(|pending| pending.asked.wanted);
+    let newest = pending.rev().find(|pending| pending.asked.output == output).map(|pending| pending.asked.wanted);
     newest.or_else(|| outputs.by_id(output).map(|output| output.display.mode()))
 }
 

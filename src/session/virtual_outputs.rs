@@ -14,7 +14,7 @@ use crate::output::clients::rules;
 use crate::output::hotplug::{self, OutputChange, Placement, ScaleChange};
 use crate::output::in_place;
 use crate::output::mode_switch::{self, RequestedMode};
-use crate::output::{OutputState, power};
+use crate::output::{OutputState, parking, power};
 use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
@@ -147,8 +147,10 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
     if !removed {
         return Err(format!("there is no virtual output called {name}"));
     }
-    if let Some(id) = hotplug::by_name(state, name) {
-        hotplug::remove(state, id);
+    match hotplug::by_name(state, name) {
+        Some(id) => hotplug::remove(state, id),
+        // A disabled output: its connector is free at once.
+        None => parking::forget_gone(state),
     }
     Ok(())
 }
