@@ -313,11 +313,11 @@ pub enum DisplayEvent {
     QueueGrown,
     /// The mode or the capabilities changed; read them again.
     Changed,
-    /// The result of a requested mode, reported once for each request. `Ok`: a frame was shown in it (or the output
-    /// is dark, and the driver would take it). An error says why the driver refused it; the display goes back to
-    /// the previous mode.
+    /// The result of a requested or tested mode, reported once for each request. `Ok`: a frame was shown in it (or the
+    /// output is dark, or it was a test, and the driver would take it). An error says why the driver refused it; the
+    /// display goes back to the previous mode.
     ModeSettled {
-        /// The id that [`Display::set_mode`] returned.
+        /// The id that [`Display::set_mode`] or [`Display::test_mode`] returned.
         request: ModeId,
         result: Result<(), String>,
     },
@@ -342,6 +342,13 @@ pub trait Display {
         if mode == self.mode() { Ok(()) } else { Err("its mode cannot be changed".to_owned()) }
     }
 
+    /// Whether the rate can vary between `slowest` (mHz) and the rate of `mode`; the error is a sentence that gives the
+    /// reason.
+    fn check_variable_rate(&self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        let _ = (mode, slowest);
+        Err("such displays have a fixed rate".to_owned())
+    }
+
     /// The configured lower limit of a variable rate in the current mode (mHz), whether or not the display can vary
     /// its rate.
     fn slowest_rate(&self) -> Option<u32> {
@@ -353,6 +360,13 @@ pub trait Display {
     /// the returned id names the request, and [`ModeSettled`](DisplayEvent::ModeSettled) reports the result.
     fn set_mode(&mut self, mode: VideoMode, slowest: RateLimit) -> Result<Option<ModeId>, String> {
         let _ = slowest;
+        self.check_mode(mode).map(|()| None)
+    }
+
+    /// Asks the driver whether it would switch to `mode`; nothing changes on the screen. Returns without waiting: where
+    /// the answer comes later, the returned id names the request, and [`ModeSettled`](DisplayEvent::ModeSettled)
+    /// reports the result.
+    fn test_mode(&mut self, mode: VideoMode) -> Result<Option<ModeId>, String> {
         self.check_mode(mode).map(|()| None)
     }
 

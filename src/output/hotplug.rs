@@ -84,10 +84,11 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         canvas: canvas(mode, turn),
         output,
         global: Some(global),
-        display,
         on: true,
         powered_on_by: None,
         guesses_scale: placement.scale.is_none(),
+        former_limit: display.slowest_rate(),
+        display,
         conductor: Conductor::new(machine, cores),
         is_placed: placement.position.is_some(),
         wish: placement.pacing,
@@ -252,6 +253,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let super::Outputs { list, writes_in_place, .. } = &mut state.outputs;
     let output = &mut list[index];
     output.update_scan(*writes_in_place);
+    output.former_limit = output.display.slowest_rate().or(output.former_limit);
     let mode = output.display.mode();
     let capabilities = output.display.capabilities();
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));

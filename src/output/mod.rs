@@ -164,6 +164,8 @@ pub struct OutputState {
     powered_on_by: Option<power::PowerOnEvent>,
     /// No scale was configured: it is guessed from the physical size.
     guesses_scale: bool,
+    /// The last lower limit of its variable rate (mHz), to which the rate varies if it is switched on without a limit.
+    former_limit: Option<u32>,
     /// Decides when the output latches and when its clients get callbacks.
     conductor: Conductor<FrameContent>,
     /// How the output's clients are paced, unless a rule says otherwise.
@@ -289,6 +291,10 @@ impl Outputs {
     /// Displays of outputs that were taken out of the layout.
     pub fn parked(&self) -> &[parking::Parked] {
         &self.parked
+    }
+
+    pub fn parked_mut(&mut self) -> &mut [parking::Parked] {
+        &mut self.parked
     }
 
     /// Pacing rules for clients, windows and layer surfaces.

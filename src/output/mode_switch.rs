@@ -11,6 +11,9 @@
 //! A display that refuses a mode reverts by itself. No thread blocks here: results arrive with the other display
 //! events.
 //!
+//! Tests of modes are groups, too, which change nothing. An output that returns to the layout is awaited until it shows
+//! its first frame.
+//!
 //! A later request for the same output is not reverted with an earlier one. If the later request fails, the output
 //! returns to the mode before both.
 
@@ -24,8 +27,23 @@ use upbeat_timing::time::{Clock, Instant, Span};
 /// sequence.
 const LONGEST_WAIT: Span = Span::from_seconds(5);
 
+/// Most tests of modes at a time. Each has buffers of its own.
+const MOST_TESTS: usize = 8;
+
 /// Called with the result of a group.
 pub type ModeCallback = Box<dyn FnOnce(&mut State, Result<(), String>)>;
+
+/// Lower limit in mHz of a variable rate that is switched on without a limit: most monitors support it.
+pub const USUAL_SLOWEST: u32 = 48_000;
+
+/// A mode to request for an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputModeWish {
+    pub output: OutputId,
+    pub mode: VideoMode,
+    /// The lower limit of a variable rate.
+    pub slowest: RateLimit,
+}
 
 /// A requested mode change that its display may still refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +51,8 @@ pub struct RequestedMode {
     pub output: OutputId,
     /// The display's id for the change; `None`: the mode can no longer be refused.
     pub mode: Option<ModeId>,
+    /// The requested mode.
+    pub wanted: VideoMode,
     /// The mode before the change.
     pub before: VideoMode,
     /// Lowest variable refresh rate in the former mode.
@@ -59,8 +79,10 @@ impl PendingMode {
 /// Mode changes that succeed or fail together.
 struct ModeGroup {
     pending: Vec<PendingMode>,
-    /// The group restores former modes: on failure there is no further mode to revert to.
-    is_revert: bool,
+    /// Outputs that have returned to the layout, until they show a frame.
+    returned: Vec<OutputId>,
+    /// On failure there is no mode to revert to: the group restores former modes, or tests modes.
+    is_final: bool,
     give_up: Instant,
     then: ModeCallback,
 }
@@ -70,19 +92,23 @@ struct ModeGroup {
 pub(super) struct OutputModeSwitches {
     /// In order of request, the oldest first.
     groups: Vec<ModeGroup>,
+    /// Tests of modes.
+    tests: Vec<ModeGroup>,
 }
 
 impl OutputModeSwitches {
     /// When the next group times out.
     pub fn next_wake(&self) -> Option<Instant> {
-        self.groups.iter().map(|group| group.give_up).min()
+        self.groups.iter().chain(&self.tests).map(|group| group.give_up).min()
     }
 
     /// Records a display's result for a mode change.
     pub fn record_result(&mut self, output: OutputId, mode: ModeId, result: &Result<(), String>) {
-        let all = self.groups.iter_mut().flat_map(|group| &mut group.pending);
-        for pending in all.filter(|pending| (pending.asked.output, pending.asked.mode) == (output, Some(mode))) {
-            pending.result = Some(result.clone());
+        let groups = self.groups.iter_mut().chain(&mut self.tests);
+        for pending in groups.flat_map(|group| &mut group.pending) {
+            if (pending.asked.output, pending.asked.mode) == (output, Some(mode)) {
+                pending.result = Some(result.clone());
+            }
         }
     }
 }
@@ -90,6 +116,20 @@ impl OutputModeSwitches {
 /// Whether a mode change of this output is pending.
 pub fn is_under_way(outputs: &Outputs, output: OutputId) -> bool {
     outputs.switches.groups.iter().flat_map(|group| &group.pending).any(|pending| pending.asked.output == output)
+}
+
+/// The mode that an output will have if its pending changes succeed; its current mode if none is pending. `None`: the
+/// output is gone.
+pub fn coming_mode(outputs: &Outputs, output: OutputId) -> Option<VideoMode> {
+    let pending = outputs.switches.groups.iter().flat_map(|group| &group.pending);
+    let newest = pending.rev().find(|pending| pending.asked.output == output).map(|pending| pending.asked.wanted);
+    newest.or_else(|| outputs.by_id(output).map(|output| output.display.mode()))
+}
+
+/// The lower limit (mHz) for a variable rate that is switched on without a limit: the limit that the output has or had
+/// last, or else a usual one.
+pub fn usual_limit(output: &OutputState) -> u32 {
+    output.display.slowest_rate().or(output.former_limit).unwrap_or(USUAL_SLOWEST)
 }
 
 /// Whether any mode change is pending.
@@ -101,13 +141,13 @@ pub fn is_any_under_way(outputs: &Outputs) -> bool {
 ///
 /// # Errors
 /// The message of the display that has no such mode.
-pub fn request_modes(state: &mut State, wanted: &[(OutputId, VideoMode)]) -> Result<Vec<RequestedMode>, String> {
+pub fn request_modes(state: &mut State, wanted: &[OutputModeWish]) -> Result<Vec<RequestedMode>, String> {
     let mut asked = Vec::new();
-    for (id, mode) in wanted {
+    for OutputModeWish { output: id, mode: wanted, slowest: limit } in wanted {
         let Some(output) = state.outputs.by_id_mut(*id) else { continue };
         let (before, slowest) = (output.display.mode(), output.display.slowest_rate());
-        match output.display.set_mode(*mode, RateLimit::Keep) {
-            Ok(mode) => asked.push(RequestedMode { output: *id, mode, before, slowest }),
+        match output.display.set_mode(*wanted, *limit) {
+            Ok(mode) => asked.push(RequestedMode { output: *id, mode, wanted: *wanted, before, slowest }),
             Err(error) => {
                 let error = format!("{}: {error}", output.output.name());
                 asked.iter().for_each(|asked| _ = request_former_mode(&mut state.outputs, asked));
@@ -120,41 +160,79 @@ pub fn request_modes(state: &mut State, wanted: &[(OutputId, VideoMode)]) -> Res
 
 /// Calls `then` when the results of the requested modes are known: at once if none can be refused any more.
 pub fn wait(state: &mut State, asked: Vec<RequestedMode>, then: ModeCallback) {
-    wait_for(state, asked, false, then);
+    wait_for_light(state, asked, Vec::new(), then);
 }
 
-fn wait_for(state: &mut State, asked: Vec<RequestedMode>, goes_back: bool, then: ModeCallback) {
+/// As [`wait`], and waits until the outputs that have `returned` to the layout show a frame.
+pub fn wait_for_light(state: &mut State, asked: Vec<RequestedMode>, returned: Vec<OutputId>, then: ModeCallback) {
+    let give_up = state.clock.now() + LONGEST_WAIT;
+    let group = ModeGroup { pending: pending(asked), returned, is_final: false, give_up, then };
+    add_group(state, group, |switches| &mut switches.groups);
+}
+
+/// Asks the drivers whether they would take these modes, and calls `then` with the result.
+pub fn test_modes(state: &mut State, wanted: &[OutputModeWish], then: ModeCallback) {
+    if state.outputs.switches.tests.len() >= MOST_TESTS {
+        return then(state, Err("too many tests of modes are under way".to_owned()));
+    }
+    let mut asked = Vec::new();
+    for OutputModeWish { output: id, mode: wanted, .. } in wanted {
+        let Some(output) = state.outputs.by_id_mut(*id) else { continue };
+        let (before, slowest) = (output.display.mode(), output.display.slowest_rate());
+        match output.display.test_mode(*wanted) {
+            Ok(mode) => asked.push(RequestedMode { output: *id, mode, wanted: *wanted, before, slowest }),
+            Err(error) => {
+                let error = format!("{}: {error}", output.output.name());
+                return then(state, Err(error));
+            }
+        }
+    }
+    let give_up = state.clock.now() + LONGEST_WAIT;
+    let group = ModeGroup { pending: pending(asked), returned: Vec::new(), is_final: true, give_up, then };
+    add_group(state, group, |switches| &mut switches.tests);
+}
+
+fn pending(asked: Vec<RequestedMode>) -> Vec<PendingMode> {
     let pending = asked.into_iter().map(|asked| PendingMode {
         asked,
         result: asked.mode.is_none().then_some(Ok(())),
         must_revert: false,
     });
-    let pending: Vec<_> = pending.collect();
-    if pending.iter().all(|pending| pending.result.is_some()) {
-        return then(state, Ok(()));
+    pending.collect()
+}
+
+/// Adds a group to the list, or calls its `then` at once if its result is known.
+fn add_group(state: &mut State, group: ModeGroup, list: impl FnOnce(&mut OutputModeSwitches) -> &mut Vec<ModeGroup>) {
+    if group.pending.iter().all(|pending| pending.result == Some(Ok(()))) && group.returned.is_empty() {
+        return (group.then)(state, Ok(()));
     }
-    let give_up = state.clock.now() + LONGEST_WAIT;
-    state.outputs.switches.groups.push(ModeGroup { pending, is_revert: goes_back, give_up, then });
+    list(&mut state.outputs.switches).push(group);
 }
 
 /// Completes the groups whose results are known.
 pub(super) fn complete_groups(state: &mut State) {
-    if state.outputs.switches.groups.is_empty() {
+    if state.outputs.switches.groups.is_empty() && state.outputs.switches.tests.is_empty() {
         return;
     }
     let now = state.clock.now();
     let mut index = 0;
     while index < state.outputs.switches.groups.len() {
-        let Outputs { list, switches, .. } = &mut state.outputs;
-        match switches.groups[index].result(list, now) {
+        match state.outputs.switches.groups[index].result(&state.outputs, now) {
             None => index += 1,
             Some(result) => {
-                let group = switches.groups.remove(index);
+                let group = state.outputs.switches.groups.remove(index);
                 match result {
-                    Err(reason) if !group.is_revert => revert_group(state, group, index, reason),
+                    Err(reason) if !group.is_final => revert_group(state, group, index, reason),
                     result => (group.then)(state, result),
                 }
             }
+        }
+    }
+    let mut index = 0;
+    while index < state.outputs.switches.tests.len() {
+        match state.outputs.switches.tests[index].result(&state.outputs, now) {
+            None => index += 1,
+            Some(result) => (state.outputs.switches.tests.remove(index).then)(state, result),
         }
     }
 }
@@ -180,17 +258,36 @@ fn revert_group(state: &mut State, group: ModeGroup, later: usize, reason: Strin
         }
         then(state, Err(reason));
     };
-    wait_for(state, awaited, true, Box::new(then));
+    let give_up = state.clock.now() + LONGEST_WAIT;
+    let group = ModeGroup {
+        pending: self::pending(awaited),
+        returned: Vec::new(),
+        is_final: true,
+        give_up,
+        then: Box::new(then),
+    };
+    add_group(state, group, |switches| &mut switches.groups);
 }
 
 impl ModeGroup {
     /// The result of the group; `None` while it is not known.
-    fn result(&self, outputs: &[OutputState], now: Instant) -> Option<Result<(), String>> {
+    fn result(&self, outputs: &Outputs, now: Instant) -> Option<Result<(), String>> {
+        let removed = || Some(Err("an output was removed during the mode change".to_owned()));
         let mut all_are_seen = true;
+        for id in &self.returned {
+            let Some(output) = outputs.by_id(*id) else { return removed() };
+            // Without a renderer no frame can be shown, and an output that was switched off meanwhile shows none.
+            if output.lights > 0 || !output.on || outputs.renderer.is_none() {
+                continue;
+            }
+            if now >= self.give_up {
+                let name = output.output.name();
+                return Some(Err(format!("{name}: its display has shown no frame within {LONGEST_WAIT}")));
+            }
+            all_are_seen = false;
+        }
         for PendingMode { asked, result, .. } in &self.pending {
-            let Some(output) = outputs.iter().find(|output| output.id == asked.output) else {
-                return Some(Err("an output was removed during the mode change".to_owned()));
-            };
+            let Some(output) = outputs.by_id(asked.output) else { return removed() };
             let name = output.output.name();
             match result {
                 Some(Ok(())) => {}

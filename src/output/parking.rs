@@ -30,6 +30,12 @@ impl Parked {
     pub const fn placement(&self) -> &Placement {
         &self.placement
     }
+
+    /// Changes the settings for its return. An absent position stays; a scale that is absent is guessed.
+    pub fn replace_placement(&mut self, new: Placement) {
+        self.is_placed |= new.position.is_some();
+        self.placement = Placement { position: new.position.or(self.placement.position), ..new };
+    }
 }
 
 /// Takes an output out of the layout.
@@ -74,5 +80,15 @@ pub fn forget_gone(state: &mut State) {
 
 /// Drains the display's events; returns whether it reported that it is gone.
 fn is_gone(display: &mut dyn Display) -> bool {
-    std::iter::from_fn(|| display.poll_event()).any(|event| event == DisplayEvent::Gone)
+    while let Some(event) = display.poll_event() {
+        match event {
+            DisplayEvent::Gone => return true,
+            DisplayEvent::ModeSettled { result: Err(reason), .. } => {
+                let output = display.name();
+                tracing::warn!(output, reason, "a mode for its return was refused");
+            }
+            _ => {}
+        }
+    }
+    false
 }

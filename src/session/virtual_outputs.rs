@@ -8,13 +8,13 @@ use calloop::PostAction;
 
 use super::event_sources::LoopSource;
 use crate::backend::headless::{HeadlessBackend, OutputOptions};
-use crate::backend::{Display, VideoMode};
+use crate::backend::{Display, EdidIdentity, VideoMode};
 use crate::config::{Config, OutputMode, OutputScale, OutputSettings, RefreshRate};
 use crate::output::clients::rules;
 use crate::output::hotplug::{self, OutputChange, Placement, ScaleChange};
 use crate::output::in_place;
 use crate::output::mode_switch::{self, RequestedMode};
-use crate::output::{OutputState, power};
+use crate::output::{OutputState, parking, power};
 use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
@@ -24,6 +24,9 @@ const CURSOR_PLANE: (u32, u32) = (256, 256);
 
 /// The name of a virtual output, before its number.
 const NAME: &str = "HEADLESS-";
+
+/// Most bytes of a connector's name. The kernel's names have 32 at most.
+const LONGEST_NAME: usize = 32;
 
 /// More virtual outputs than this are a mistake, in a configuration or in a script.
 const MOST_OUTPUTS: u32 = 32;
@@ -43,11 +46,11 @@ pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<(
     listens.context("cannot watch the virtual displays")?;
     if modes.is_empty() {
         for _ in 0..configured(state.session.config.config()) {
-            plug_in(state, None)?;
+            plug_in(state, VirtualOutput::default())?;
         }
     }
     for mode in modes {
-        plug_in(state, Some(*mode))?;
+        plug_in(state, VirtualOutput { mode: Some(*mode), ..VirtualOutput::default() })?;
     }
     Ok(())
 }
@@ -61,16 +64,49 @@ fn configured(config: &Config) -> u32 {
     (1..=MOST_OUTPUTS).filter(named).max().unwrap_or(1)
 }
 
-/// Plugs in one more virtual output as the configuration describes it. `mode` has precedence over the configured mode.
-pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Result<OutputId> {
+/// A virtual output to plug in.
+#[derive(Debug, Default)]
+pub(super) struct VirtualOutput {
+    /// It has precedence over the configured mode.
+    pub mode: Option<OutputMode>,
+    /// Name of the connector; `None`: the next free `HEADLESS-` name.
+    pub connector: Option<String>,
+    /// The monitor's identity.
+    pub monitor: Option<EdidIdentity>,
+}
+
+/// The connector's name for a new virtual output.
+fn connector_name(state: &mut State, wanted: Option<String>) -> anyhow::Result<String> {
+    let is_taken = |state: &State, name: &str| {
+        let shown = state.outputs.iter().any(|output| output.name() == name);
+        shown || state.outputs.parked().iter().any(|parked| parked.display().name() == name)
+    };
+    if let Some(name) = wanted {
+        let is_fit = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
+        anyhow::ensure!(is_fit, "a connector's name has 1 to {LONGEST_NAME} ASCII characters without spaces");
+        anyhow::ensure!(!is_taken(state, &name), "there is an output called {name} already");
+        return Ok(name);
+    }
+    loop {
+        state.session.last_output += 1;
+        let name = format!("{NAME}{}", state.session.last_output);
+        if !is_taken(state, &name) {
+            return Ok(name);
+        }
+    }
+}
+
+/// Plugs in one more virtual output as the configuration describes it.
+pub(super) fn plug_in(state: &mut State, new: VirtualOutput) -> anyhow::Result<OutputId> {
     let backend = state.session.headless.clone().context("this session has no virtual outputs")?;
     anyhow::ensure!(
         backend.borrow().outputs().len() < MOST_OUTPUTS as usize,
         "there are {MOST_OUTPUTS} virtual outputs already"
     );
-    state.session.last_output += 1;
-    let name = format!("{NAME}{}", state.session.last_output);
-    let settings = state.session.config.config().output(&name, None);
+    let VirtualOutput { mode, connector, monitor: identity } = new;
+    let name = connector_name(state, connector)?;
+    let monitor = identity.as_ref().map(ToString::to_string);
+    let settings = state.session.config.config().output(&name, monitor.as_deref());
     let (mode, variable_refresh) = video_mode(mode.or(settings.mode).unwrap_or_default());
     let defaults = OutputOptions::default();
     let queue = usize::from(state.session.config.config().animations.frames_ahead.frames());
@@ -82,6 +118,7 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
         front_buffer: true,
         sampler_thread: true,
         variable_refresh,
+        identity,
         buffers,
         queue,
         ..defaults
@@ -94,16 +131,8 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
         output
     };
     state.session.recordings.begin(&output)?;
-    let OutputSettings { enabled, position, scale, turn, pacing, front_buffer, .. } = settings;
-    let placement = Placement {
-        position,
-        scale: scale.map(OutputScale::factor),
-        turn: Some(turn),
-        pacing: Some(pacing),
-        front_buffer,
-    };
-    let id = hotplug::add(state, Box::new(output), placement);
-    power::set(state, id, enabled);
+    let id = hotplug::add(state, Box::new(output), placement(&settings));
+    power::set(state, id, settings.enabled);
     Ok(id)
 }
 
@@ -118,8 +147,10 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
     if !removed {
         return Err(format!("there is no virtual output called {name}"));
     }
-    if let Some(id) = hotplug::by_name(state, name) {
-        hotplug::remove(state, id);
+    match hotplug::by_name(state, name) {
+        Some(id) => hotplug::remove(state, id),
+        // A disabled output: its connector is free at once.
+        None => parking::forget_gone(state),
     }
     Ok(())
 }
@@ -132,25 +163,41 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
 pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Result<Vec<RequestedMode>, String> {
     let shown = state.outputs.states().find(|output| output.output().name() == name);
     let before = shown.map(|output| (output.id(), output.display().mode(), output.display().slowest_rate()));
+    let (wanted, variable_refresh) = video_mode(mode);
     if let Some(result) = state.session.drm.as_mut().and_then(|drm| drm.set_mode(name, mode)) {
         let mode = result?;
         return Ok(before
-            .map(|(output, before, slowest)| RequestedMode { output, mode, before, slowest })
+            .map(|(output, before, slowest)| RequestedMode { output, mode, wanted, before, slowest })
             .into_iter()
             .collect());
     }
     let output = state.session.headless.as_ref().and_then(|backend| backend.borrow().output(name).cloned());
     let output = output.ok_or_else(|| format!("{name} is no virtual output: its mode cannot be set"))?;
-    let (mode, variable_refresh) = video_mode(mode);
-    output.reconfigure(mode, variable_refresh).map(|()| Vec::new()).map_err(|error| format!("{name}: {error}"))
+    output.reconfigure(wanted, variable_refresh).map(|()| Vec::new()).map_err(|error| format!("{name}: {error}"))
+}
+
+/// The monitor's maker, model and serial number, by which rules find it.
+fn monitor(display: &dyn Display) -> Option<String> {
+    display.identity().map(|identity| identity.to_string())
+}
+
+/// The placement that the configuration gives an output.
+pub(super) fn placement(settings: &OutputSettings) -> Placement {
+    Placement {
+        position: settings.position,
+        scale: settings.scale.map(OutputScale::factor),
+        turn: Some(settings.turn),
+        pacing: Some(settings.pacing),
+        front_buffer: settings.front_buffer,
+    }
 }
 
 /// Applies the differences between `old` and `new` that concern existing outputs.
 pub(super) fn apply_changes(state: &mut State, old: &Config, new: &Config) -> Result<(), String> {
-    let monitor = |output: &OutputState| output.display().identity().map(|identity| identity.to_string());
-    let known = |output: &OutputState| (output.id(), output.output().name(), monitor(output));
+    let parked = apply_changes_to_parked(state, old, new);
+    let known = |output: &OutputState| (output.id(), output.output().name(), monitor(output.display()));
     let outputs: Vec<_> = state.outputs.states().map(known).collect();
-    let mut result = Ok(());
+    let mut result = parked;
     for (id, name, monitor) in outputs {
         let settings = |config: &Config| config.output(&name, monitor.as_deref());
         let (before, now) = (settings(old), settings(new));
@@ -176,6 +223,26 @@ pub(super) fn apply_changes(state: &mut State, old: &Config, new: &Config) -> Re
         }
     }
     result
+}
+
+/// Applies the differences to outputs that are disabled: they count when the outputs return.
+fn apply_changes_to_parked(state: &mut State, old: &Config, new: &Config) -> Result<(), String> {
+    let mut modes = Vec::new();
+    for parked in state.outputs.parked_mut() {
+        let (name, monitor) = (parked.display().name().to_owned(), monitor(parked.display()));
+        let settings = |config: &Config| config.output(&name, monitor.as_deref());
+        let (before, now) = (settings(old), settings(new));
+        let kept = parked.placement().clone();
+        let is_arranged = (before.position, before.scale, before.turn) != (now.position, now.scale, now.turn);
+        let arranged = if is_arranged { placement(&now) } else { kept.clone() };
+        let pacing = if before.pacing == now.pacing { kept.pacing } else { Some(now.pacing) };
+        let same_front = before.front_buffer == now.front_buffer;
+        let front_buffer = if same_front { kept.front_buffer } else { now.front_buffer };
+        parked.replace_placement(Placement { pacing, front_buffer, ..arranged });
+        modes.extend(now.mode.filter(|_| before.mode != now.mode).map(|mode| (name, mode)));
+    }
+    let asked = modes.into_iter().map(|(name, mode)| set_mode(state, &name, mode).map(|_| ()));
+    asked.fold(Ok(()), Result::and)
 }
 
 /// Logs that a configured mode was refused. The previous mode stays in use.

@@ -5,6 +5,7 @@
 
 mod fixture;
 
+mod adaptive_sync;
 mod animated_layers;
 mod animations;
 mod background;
@@ -53,6 +54,7 @@ mod notices;
 mod object_limits;
 mod output_management;
 mod output_power;
+mod output_returns;
 mod output_transforms;
 mod output_wakeup;
 mod outputs;

@@ -5,12 +5,16 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use wayland_protocols_wlr::output_management::v1::client::zwlr_output_head_v1::AdaptiveSyncState;
+
 use upbeat::backend::headless::HeadlessOutput;
 use upbeat::backend::{
     Buffer, Capabilities, Display, DisplayEvent, FrameId, FramePlan, ModeId, PixelBuffer, RateLimit, SubmitError,
     VideoMode,
 };
-use upbeat::output::{hotplug, mode_switch};
+use upbeat::output::hotplug;
+use upbeat::output::mode_switch::{self, OutputModeWish};
+use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::simulated::nothing;
@@ -21,8 +25,17 @@ use crate::output_management::{HeadWithSettings, area, configure, manager, outpu
 #[derive(Default)]
 struct SlowDriverState {
     last: u32,
-    asked: VecDeque<(ModeId, VideoMode)>,
+    /// Modes to switch to, and modes that are only tested.
+    asked: VecDeque<(ModeId, VideoMode, Purpose)>,
+    /// It refuses all frames.
+    is_broken: bool,
     said: VecDeque<DisplayEvent>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Switch,
+    Test,
 }
 
 /// A display with a slow driver.
@@ -38,16 +51,25 @@ struct SlowDriver {
     driver: Rc<RefCell<SlowDriverState>>,
 }
 
+impl SlowDriverState {
+    fn ask(&mut self, mode: VideoMode, purpose: Purpose) -> ModeId {
+        self.last += 1;
+        let asked = ModeId(self.last);
+        self.asked.push_back((asked, mode, purpose));
+        asked
+    }
+}
+
 impl SlowDriver {
     /// Sizes of the modes that wait for an answer.
     fn pending_sizes(&self) -> Vec<(i32, i32)> {
-        self.driver.borrow().asked.iter().map(|(_, mode)| (mode.width, mode.height)).collect()
+        self.driver.borrow().asked.iter().map(|(_, mode, _)| (mode.width, mode.height)).collect()
     }
 
     fn answer(&self, result: Result<(), String>) {
         let mut driver = self.driver.borrow_mut();
-        let (asked, mode) = driver.asked.pop_front().expect("a mode was asked for");
-        if result.is_ok() {
+        let (asked, mode, purpose) = driver.asked.pop_front().expect("a mode was asked for");
+        if result.is_ok() && purpose == Purpose::Switch {
             self.output.set_mode(mode).unwrap();
         }
         driver.said.push_back(DisplayEvent::ModeSettled { request: asked, result });
@@ -75,16 +97,20 @@ impl Display for SlowDisplay {
         self.output.check_mode(mode)
     }
 
+    fn check_variable_rate(&self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        self.output.check_variable_rate(mode, slowest)
+    }
+
     fn slowest_rate(&self) -> Option<u32> {
         self.output.slowest_rate()
     }
 
     fn set_mode(&mut self, mode: VideoMode, _slowest: RateLimit) -> Result<Option<ModeId>, String> {
-        let mut driver = self.driver.borrow_mut();
-        driver.last += 1;
-        let asked = ModeId(driver.last);
-        driver.asked.push_back((asked, mode));
-        Ok(Some(asked))
+        Ok(Some(self.driver.borrow_mut().ask(mode, Purpose::Switch)))
+    }
+
+    fn test_mode(&mut self, mode: VideoMode) -> Result<Option<ModeId>, String> {
+        Ok(Some(self.driver.borrow_mut().ask(mode, Purpose::Test)))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -104,6 +130,9 @@ impl Display for SlowDisplay {
     }
 
     fn submit(&mut self, plan: FramePlan) -> Result<(), (SubmitError, FramePlan)> {
+        if self.driver.borrow().is_broken {
+            return Err((SubmitError::Device("the link is down".to_owned()), plan));
+        }
         self.output.submit(plan)
     }
 
@@ -133,6 +162,10 @@ fn plug(world: &mut TestWorld, name: &str, x: i32) -> SlowDriver {
         Box::new(SlowDisplay { output, driver })
     });
     remote.expect("it was plugged in")
+}
+
+fn wish(output: OutputId, mode: VideoMode) -> OutputModeWish {
+    OutputModeWish { output, mode, slowest: RateLimit::Keep }
 }
 
 fn small(head: &HeadWithSettings) {
@@ -235,7 +268,7 @@ fn rollback_keeps_later_mode_requests() {
     let heard = Rc::<RefCell<Option<Result<(), String>>>>::default();
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     let smaller = VideoMode { width: 640, height: 480, ..before };
-    let asked = mode_switch::request_modes(&mut world.state, &[(id, smaller)]).unwrap();
+    let asked = mode_switch::request_modes(&mut world.state, &[wish(id, smaller)]).unwrap();
     let said = heard.clone();
     mode_switch::wait(&mut world.state, asked, Box::new(move |_, result| *said.borrow_mut() = Some(result)));
     right.refuse();
@@ -261,7 +294,7 @@ fn current_mode_can_be_requested_during_a_mode_change() {
     let driver = plug(&mut world, "TEST-2", OUTPUT.0);
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     let other = VideoMode { width: 640, height: 480, ..driver.output.mode() };
-    let asked = mode_switch::request_modes(&mut world.state, &[(id, other)]).unwrap();
+    let asked = mode_switch::request_modes(&mut world.state, &[wish(id, other)]).unwrap();
     mode_switch::wait(&mut world.state, asked, Box::new(|_, _| {}));
     let (client, manager) = manager(&mut world);
     output_manager_events(&mut world, client);
@@ -275,6 +308,26 @@ fn current_mode_can_be_requested_during_a_mode_change() {
     world.run_until_idle();
     assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
+}
+
+#[test]
+fn adaptive_sync_keeps_a_mode_that_is_pending() {
+    let mut world = TestWorld::rendered();
+    let driver = plug(&mut world, "TEST-2", OUTPUT.0);
+    let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
+    let other = VideoMode { width: 640, height: 480, ..driver.output.mode() };
+    let asked = mode_switch::request_modes(&mut world.state, &[wish(id, other)]).unwrap();
+    mode_switch::wait(&mut world.state, asked, Box::new(|_, _| {}));
+    let (client, manager) = manager(&mut world);
+    output_manager_events(&mut world, client);
+    let varies = |head: &HeadWithSettings| head.set_adaptive_sync(AdaptiveSyncState::Enabled);
+    configure(&mut world, client, &manager, &[(2, Some(&varies))]).apply();
+    assert_eq!(output_manager_events(&mut world, client), [""; 0], "its driver has not answered");
+    assert_eq!(driver.pending_sizes(), [(640, 480), (640, 480)]);
+    driver.accept();
+    driver.accept();
+    world.run_until_idle();
+    assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
 }
 
 #[test]
@@ -295,6 +348,67 @@ fn unanswered_mode_change_fails_after_a_timeout() {
     driver.accept();
     world.run_for(Span::from_millis(100), &mut nothing);
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, before.0, before.1));
+}
+
+#[test]
+fn test_of_a_configuration_asks_the_driver_and_changes_nothing() {
+    let mut world = TestWorld::rendered();
+    let driver = plug(&mut world, "TEST-2", OUTPUT.0);
+    let (client, manager) = manager(&mut world);
+    output_manager_events(&mut world, client);
+    for (answer, expected) in [(SlowDriver::accept as fn(&SlowDriver), "succeeded"), (SlowDriver::refuse, "failed")] {
+        configure(&mut world, client, &manager, &[(2, Some(&small))]).test();
+        assert_eq!(output_manager_events(&mut world, client), [""; 0], "the driver has not answered yet");
+        assert_eq!(driver.pending_sizes(), [(800, 600)]);
+        // A test does not hold up other configurations.
+        let larger = |head: &HeadWithSettings| head.set_scale(if expected == "failed" { 1.0 } else { 2.0 });
+        configure(&mut world, client, &manager, &[(1, Some(&larger))]).apply();
+        assert_eq!(output_manager_events(&mut world, client).first().map(String::as_str), Some("succeeded"));
+        answer(&driver);
+        world.run_until_idle();
+        assert_eq!(output_manager_events(&mut world, client), [expected]);
+        assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
+    }
+    assert!(driver.pending_sizes().is_empty(), "a refused test has no mode to return to");
+    let as_it_is = |head: &HeadWithSettings| head.set_custom_mode(OUTPUT.0, OUTPUT.1, 60_000);
+    configure(&mut world, client, &manager, &[(2, Some(&as_it_is))]).test();
+    assert_eq!(output_manager_events(&mut world, client), ["succeeded"], "the mode is in force");
+}
+
+#[test]
+fn mode_test_of_an_output_without_answer_fails() {
+    let mut world = TestWorld::simulated(&[60_000]);
+    let driver = plug(&mut world, "TEST-2", OUTPUT.0);
+    let (client, manager) = manager(&mut world);
+    output_manager_events(&mut world, client);
+    configure(&mut world, client, &manager, &[(2, Some(&small))]).test();
+    world.run_for(Span::from_millis(4_900), &mut nothing);
+    assert_eq!(output_manager_events(&mut world, client), [""; 0]);
+    world.run_for(Span::from_millis(200), &mut nothing);
+    assert_eq!(output_manager_events(&mut world, client), ["failed"]);
+    assert_eq!(driver.pending_sizes(), [(800, 600)], "nothing is to be undone");
+}
+
+#[test]
+fn enabled_output_that_shows_no_frame_is_disabled_again() {
+    let mut world = TestWorld::simulated(&[60_000]);
+    let driver = plug(&mut world, "TEST-2", OUTPUT.0);
+    let (client, manager) = manager(&mut world);
+    output_manager_events(&mut world, client);
+    configure(&mut world, client, &manager, &[(2, None)]).apply();
+    assert!(output_manager_events(&mut world, client).contains(&"2 disabled".to_owned()));
+    let unchanged = |_: &HeadWithSettings| {};
+    driver.driver.borrow_mut().is_broken = true;
+    configure(&mut world, client, &manager, &[(2, Some(&unchanged))]).apply();
+    world.run_for(Span::from_millis(4_900), &mut nothing);
+    assert_eq!(output_manager_events(&mut world, client), [""; 0]);
+    world.run_for(Span::from_millis(200), &mut nothing);
+    assert_eq!(output_manager_events(&mut world, client), ["failed"]);
+    assert_eq!(world.state.outputs.iter().count(), 1);
+    driver.driver.borrow_mut().is_broken = false;
+    configure(&mut world, client, &manager, &[(2, Some(&unchanged))]).apply();
+    world.run_for(Span::from_millis(100), &mut nothing);
+    assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
 }
 
 #[test]

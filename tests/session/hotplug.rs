@@ -25,7 +25,10 @@ fn windows_return_when_an_output_replaces_the_only_output() {
     assert_eq!(session.refused(Request::Screenshot { output: None, path: "/tmp/x".into() }), "there is no output");
 
     let mode: OutputMode = "800x600@120".parse().unwrap();
-    let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode }) else { panic!() };
+    let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode, connector: None, monitor: None })
+    else {
+        panic!()
+    };
     assert_eq!((added[0].name.as_str(), added[0].mode), ("HEADLESS-2", mode));
     program.wait_for("enter");
     session.wait_for_new_frames("draw");
@@ -100,6 +103,14 @@ fn unplugged_output_leaves_no_gap_and_windows_follow_the_layout() {
     session.ask(Request::SetPosition { output: "HEADLESS-3".to_owned(), x: 700, y: 20 });
     session.ask(Request::RemoveOutput { output: "HEADLESS-1".to_owned() });
     assert_eq!(outputs(&mut session)[0].geometry.x, 700);
+}
+
+#[test]
+fn position_out_of_range_is_refused() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
+    let refused = session.refused(Request::SetPosition { output: "HEADLESS-1".to_owned(), x: 99_999_999, y: 0 });
+    assert_eq!(refused, "HEADLESS-1: a position lies between -262144 and 262144");
+    assert_eq!(outputs(&mut session)[0].geometry.x, 0);
 }
 
 #[test]

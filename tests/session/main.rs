@@ -17,6 +17,7 @@ mod interrupt;
 mod map;
 mod messages;
 mod misbehaviour;
+mod monitors;
 mod nested;
 mod pixels;
 mod real_time;

@@ -32,7 +32,7 @@ fn size(session: &ThirdPartySession) -> Option<(u64, u64)> {
 }
 
 /// Writes a configuration file for a program; returns its path.
-fn write(session: &ThirdPartySession, name: &str, text: &str) -> String {
+pub fn write(session: &ThirdPartySession, name: &str, text: &str) -> String {
     let path = session.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, text).unwrap();

@@ -22,6 +22,8 @@ const SOCKET: &str = "wayland-third-party";
 const PARENT_SOCKET: &str = "wayland-parent";
 /// The name that sway chooses in an empty directory.
 const SWAY_SOCKET: &str = "wayland-1";
+/// Name of the configuration file.
+const CONFIGURATION: &str = "config.toml";
 /// User id for programs that refuse to run as root.
 const NOBODY: u32 = 65534;
 /// libwayland's message about a client that ended with unread events, or was disconnected.
@@ -190,6 +192,21 @@ impl ThirdPartySession {
         let mut command = upbeat("headless", extent, &folder, runtime.path());
         let compositor = command.args(renderer).spawn().unwrap();
         Self::new(name, extent, folder, runtime, compositor, None)
+    }
+
+    /// A session with one output of this size and a configuration file with this text.
+    pub fn start_configured(name: &str, extent: (u32, u32), text: &str) -> Self {
+        let (folder, runtime) = (folder(name), tempfile::tempdir().unwrap());
+        let config = runtime.path().join(CONFIGURATION);
+        fs::write(&config, text).unwrap();
+        let mut command = upbeat("headless", extent, &folder, runtime.path());
+        let compositor = command.arg("--config").arg(config).spawn().unwrap();
+        Self::new(name, extent, folder, runtime, compositor, None)
+    }
+
+    /// Replaces the configuration file, which the session reads again by itself or when it is told to.
+    pub fn configure(&self, text: &str) {
+        fs::write(self.path(CONFIGURATION), text).unwrap();
     }
 
     /// A session nested in another compositor.

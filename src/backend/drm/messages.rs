@@ -65,6 +65,14 @@ pub(super) struct ModeSwitch {
     pub range: Option<IntervalRange>,
 }
 
+/// A mode to try in a test commit, with buffers for it.
+pub(super) struct ModeTest {
+    /// The id of the request.
+    pub request: ModeId,
+    pub mode: DrmMode,
+    pub scanout: ScanoutBuffers,
+}
+
 /// A command for a presenter.
 pub(super) enum PresenterCommand {
     Submit(WaitingFlip<FlipContent>),
@@ -83,6 +91,8 @@ pub(super) enum PresenterCommand {
     /// Switch the output on or off.
     Power(bool),
     Switch(Box<ModeSwitch>),
+    /// Test commit: would the driver take this mode?
+    TestMode(Box<ModeTest>),
     /// Another session takes the device.
     Pause,
     /// The device is ours again.
@@ -131,6 +141,8 @@ pub(super) enum PipeMessage {
     Switched(Box<ModeSwitch>),
     /// The switch with this id failed, for this reason.
     NotSwitched(ModeId, String),
+    /// The result of the mode test with this id; an error says why the driver refuses the mode.
+    ModeTested(ModeId, Result<(), String>),
     /// Another buffer was allocated for this mode, or there is no memory.
     Buffer(Revision, Result<NewScanoutBuffer, String>),
     /// A client's buffer was imported as a framebuffer; `None` if that is impossible.

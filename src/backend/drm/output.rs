@@ -59,6 +59,10 @@ impl Display for DrmOutput {
         self.pipe.borrow().choose(mode).map(|_| ()).map_err(|error| error.to_string())
     }
 
+    fn check_variable_rate(&self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        self.pipe.borrow().properties().rates.check(mode, slowest)
+    }
+
     fn slowest_rate(&self) -> Option<u32> {
         self.pipe.borrow().properties().slowest
     }
@@ -71,6 +75,12 @@ impl Display for DrmOutput {
             RateLimit::Set(slowest) => slowest,
         };
         Ok(Some(pipe.set_mode(chosen, slowest)))
+    }
+
+    fn test_mode(&mut self, mode: VideoMode) -> Result<Option<ModeId>, String> {
+        let mut pipe = self.pipe.borrow_mut();
+        let chosen = pipe.choose(mode).map_err(|error| error.to_string())?;
+        Ok(Some(pipe.test_mode(chosen)))
     }
 
     fn millimetres(&self) -> Option<(u32, u32)> {

@@ -154,6 +154,7 @@ impl Presenter {
                 self.flipper.set_power(on, clock.now());
             }
             PresenterCommand::Switch(switch) => flipper.switch(switch, clock),
+            PresenterCommand::TestMode(test) => flipper.test_mode(&test),
             PresenterCommand::Pause => flipper.pause(),
             PresenterCommand::Resume => flipper.resume(),
             PresenterCommand::Flipped(event) => flipper.flipped(event, clock),

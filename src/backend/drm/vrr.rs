@@ -32,6 +32,18 @@ impl VariableRates {
         VariableRates { capable, slowest: edid.and_then(slowest_rate) }
     }
 
+    /// Whether the rate can vary between `slowest` (mHz) and the rate of `mode`; the error gives the reason.
+    pub fn check(self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        if !self.capable {
+            return Err("the monitor or its driver has a fixed rate".to_owned());
+        }
+        let lowest = slowest.max(self.slowest.unwrap_or(0));
+        let hertz = |rate: u32| f64::from(rate) / f64::from(MILLI);
+        range(mode, slowest, self.slowest).map(|_| ()).ok_or_else(|| {
+            format!("its rate cannot vary between {} Hz and the mode's {} Hz", hertz(lowest), hertz(mode.refresh))
+        })
+    }
+
     /// The range in `mode`, if `slowest` (mHz) is configured and supported.
     pub fn range(self, name: &str, mode: VideoMode, slowest: Option<u32>) -> Option<IntervalRange> {
         let range = slowest.and_then(|slowest| range(mode, slowest, self.slowest)).filter(|_| self.capable);
@@ -106,6 +118,17 @@ mod tests {
         assert_eq!(range(MODE, 30_000, Some(48_000)), spans(48_000));
         assert_eq!(range(MODE, 60_000, Some(48_000)), spans(60_000));
         assert_eq!(range(MODE, 60_000, None), spans(60_000), "the monitor states no limit");
+    }
+
+    #[test]
+    fn a_fixed_rate_is_refused_with_the_reason() {
+        let fixed = VariableRates { capable: false, slowest: Some(48_000) };
+        assert_eq!(fixed.check(MODE, 48_000), Err("the monitor or its driver has a fixed rate".to_owned()));
+        let varies = VariableRates { capable: true, slowest: Some(60_000) };
+        assert_eq!(varies.check(MODE, 48_000), Ok(()));
+        let slow = VideoMode { refresh: 59_940, ..MODE };
+        let reason = "its rate cannot vary between 60 Hz and the mode's 59.94 Hz";
+        assert_eq!(varies.check(slow, 48_000), Err(reason.to_owned()));
     }
 
     #[test]

@@ -35,8 +35,8 @@ use super::pool::BufferPool;
 use super::scan::scan;
 use crate::backend::plane::PlaneContents;
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, PixelBuffer, PixelRect,
-    ScreenSnapshot, VideoMode,
+    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, EdidIdentity, FrameId, LossReason, PixelBuffer,
+    PixelRect, ScreenSnapshot, VideoMode,
 };
 use upbeat_timing::time::{Instant, Span};
 
@@ -124,6 +124,11 @@ impl VirtualDisplay {
     /// Entries per channel of the gamma table; `None` without a table.
     pub fn gamma_size(&self) -> Option<u32> {
         self.options.gamma
+    }
+
+    /// The monitor's identity, if the options give it.
+    pub fn identity(&self) -> Option<EdidIdentity> {
+        self.options.identity.clone()
     }
 
     /// Width and height of the visible area in millimetres, if the options give them.

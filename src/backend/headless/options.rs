@@ -3,7 +3,7 @@
 use super::blanking;
 use super::fault::FaultScript;
 use super::limits::{FEWEST_BUFFERS, MOST_BUFFERS, MOST_OVERLAYS, OptionsError, check_mode};
-use crate::backend::VideoMode;
+use crate::backend::{EdidIdentity, VideoMode};
 use upbeat_timing::time::{Instant, Span};
 
 /// The properties of a virtual output; [`Default`] is an ordinary panel with a fixed rate.
@@ -17,6 +17,8 @@ pub struct OutputOptions {
     pub variable_refresh: Option<(Span, Span)>,
     /// The number of buffers: 3 or more.
     pub buffers: usize,
+    /// The monitor's maker, model and serial number; `None`: the output reports none.
+    pub identity: Option<EdidIdentity>,
     /// Width and height of the visible area in millimetres; `None`: the output reports no size.
     pub millimetres: Option<(u32, u32)>,
     /// The largest image of the cursor plane (width, height in pixels); `None` for no cursor plane.
@@ -46,6 +48,7 @@ impl Default for OutputOptions {
             submit_lead: None,
             variable_refresh: None,
             buffers: FEWEST_BUFFERS,
+            identity: None,
             millimetres: None,
             cursor_plane: None,
             overlays: 0,

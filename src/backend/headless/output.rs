@@ -15,8 +15,8 @@ use crate::backend::front::{ReadAhead, SharedFront};
 use crate::backend::plane::PlaneContents;
 use crate::backend::timer::Timer;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, FramePlan, GammaRamp, ModeId, PixelBuffer,
-    RateLimit, ScreenSnapshot, SubmitError, VideoMode,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, EdidIdentity, FrameId, FramePlan, GammaRamp, ModeId,
+    PixelBuffer, RateLimit, ScreenSnapshot, SubmitError, VideoMode,
 };
 use upbeat_timing::time::{Clock, Instant, Span};
 
@@ -166,20 +166,29 @@ impl Display for HeadlessOutput {
         self.shared.state.borrow().display.check_mode(mode).map_err(|error| error.to_string())
     }
 
+    fn check_variable_rate(&self, mode: VideoMode, slowest: u32) -> Result<(), String> {
+        let is_range = slowest > 0 && slowest < mode.refresh;
+        is_range.then_some(()).ok_or_else(|| "the lowest rate is not below the mode's rate".to_owned())
+    }
+
     fn slowest_rate(&self) -> Option<u32> {
         let range = self.shared.state.borrow().display.capabilities().variable_refresh;
         range.map(|(_, longest)| longest.to_millihertz())
     }
 
     fn set_mode(&mut self, mode: VideoMode, slowest: RateLimit) -> Result<Option<ModeId>, String> {
-        let set = match slowest {
-            RateLimit::Keep => HeadlessOutput::set_mode(self, mode),
-            RateLimit::Set(slowest) => {
-                let range = slowest.map(|slowest| (mode.interval(), Span::from_millihertz(slowest)));
-                self.reconfigure(mode, range)
-            }
+        let slowest = match slowest {
+            RateLimit::Keep => self.slowest_rate(),
+            RateLimit::Set(slowest) => slowest,
         };
-        set.map(|()| None).map_err(|error| error.to_string())
+        // The fastest rate is the mode's, as on a monitor.
+        let range = slowest.filter(|slowest| self.check_variable_rate(mode, *slowest).is_ok());
+        let range = range.map(|slowest| (mode.interval(), Span::from_millihertz(slowest)));
+        self.reconfigure(mode, range).map(|()| None).map_err(|error| error.to_string())
+    }
+
+    fn identity(&self) -> Option<EdidIdentity> {
+        self.shared.state.borrow().display.identity()
     }
 
     fn millimetres(&self) -> Option<(u32, u32)> {

@@ -18,7 +18,7 @@ use clap::{Args, Subcommand};
 use crate::config::OutputMode;
 use crate::shell::workspaces::{ParseWorkspaceError, WorkspaceReference};
 use upbeat_record::ipc::message::layouts::LayoutWish;
-use upbeat_record::ipc::message::{OutputOrWindow, Request, Response, WorkspaceOrder};
+use upbeat_record::ipc::message::{OutputOrWindow, Request, Response, VirtualMonitor, WorkspaceOrder};
 use upbeat_record::ipc::{IpcClient, find_socket};
 use upbeat_timing::id::WindowId;
 use upbeat_timing::pacing::PacingWish;
@@ -160,6 +160,18 @@ enum OutputMessage {
     Add {
         /// Size and rate, such as 1920x1080@60.
         mode: OutputMode,
+        /// Name of its connector, such as DP-1 [default: the next free HEADLESS- name].
+        #[arg(long, value_name = "NAME")]
+        connector: Option<String>,
+        /// Maker of the monitor that it seems to be.
+        #[arg(long, requires = "model")]
+        make: Option<String>,
+        /// Product name of this monitor.
+        #[arg(long, requires = "make")]
+        model: Option<String>,
+        /// Serial number of this monitor.
+        #[arg(long, requires = "make")]
+        serial: Option<String>,
     },
     /// Unplug a virtual output.
     Remove {
@@ -204,7 +216,7 @@ enum OutputMessage {
         /// Either on or off.
         #[arg(value_parser = on_or_off, action = clap::ArgAction::Set, value_name = "on|off")]
         on: bool,
-        /// The lowest rate in Hz [default: 48].
+        /// The lowest rate in Hz [default: that of the last variable rate, or 48].
         #[arg(long, value_name = "HZ")]
         slowest: Option<f64>,
     },
@@ -284,7 +296,10 @@ impl MsgCommand {
 impl OutputMessage {
     fn request(self) -> Request {
         match self {
-            OutputMessage::Add { mode } => Request::AddOutput { mode },
+            OutputMessage::Add { mode, connector, make, model, serial } => {
+                let monitor = make.zip(model).map(|(make, model)| VirtualMonitor { make, model, serial });
+                Request::AddOutput { mode, connector, monitor }
+            }
             OutputMessage::Remove { output } => Request::RemoveOutput { output },
             OutputMessage::Mode { output, mode } => Request::SetMode { output, mode },
             OutputMessage::Scale { output, scale } => Request::SetScale { output, scale },

@@ -17,6 +17,7 @@ use smithay::utils::Transform;
 
 use super::heads::{HeadName, OutputHeadMode};
 use super::transaction::{self, HeadConfiguration};
+use super::unknown_state;
 use crate::backend::VideoMode;
 use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::guard::Handlers;
@@ -104,8 +105,11 @@ impl Dispatch<ZwlrOutputConfigurationV1, OutputConfiguration, State> for Handler
                     return;
                 }
                 transaction::choose_rates(state, &mut heads);
+                unknown_state::remove_defaults(state, &mut heads);
                 if is_test {
-                    return answer(object, transaction::test(state, &heads), is_test);
+                    let object = object.clone();
+                    let then = move |_: &mut State, result| answer(&object, result, true);
+                    return transaction::test_with_drivers(state, &heads, then);
                 }
                 let wanted = WaitingConfiguration { object: object.clone(), serial, heads };
                 queue(&mut state.protocols.output_management.waiting, wanted);

@@ -12,16 +12,20 @@
 //!                                             └─ shown on the screens ─────────► succeeded, heads, done(serial + 1)
 //! ```
 //!
+//! A test asks the drivers about other modes of outputs in the layout, each output by itself, by a test commit. The modes
+//! of disabled outputs are compared with their lists alone.
+//!
 //! Each change costs all clients time, so after a few at once only one a second is applied (`request_rate_limit`).
 //! Further ones wait.
 //!
-//! Whether a display accepts a mode is known once it has shown a frame ([`mode_switch`](crate::output::mode_switch)).
+//! Whether a display accepts a mode, or can be enabled, is known once it has shown a frame ([`mode_switch`](crate::output::mode_switch)).
 //! Until then no intermediate state is sent, and configurations of other clients are cancelled. These clients get
 //! `done` afterwards, and may try again.
 
 mod configuration;
 mod heads;
 mod transaction;
+mod unknown_state;
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,9 @@
 //! Tests a configuration of outputs, and applies all of it or nothing.
 
-use crate::backend::{Display, VideoMode};
+use crate::backend::{Display, RateLimit, VideoMode};
 use crate::output::hotplug::{self, OutputChange, ScaleChange};
-use crate::output::{mode_switch, parking};
+use crate::output::mode_switch::{self, OutputModeWish};
+use crate::output::parking;
 use crate::output_transform::OutputTransform;
 use crate::state::State;
 use upbeat_timing::id::OutputId;
@@ -11,9 +12,6 @@ use upbeat_timing::id::OutputId;
 const SCALES: std::ops::RangeInclusive<f64> = 0.5..=8.0;
 /// Steps of `wp_fractional_scale_v1` in 1.
 const SCALE_STEPS: f64 = 120.0;
-/// Rate in mHz for a display without a list of modes, if the client leaves the rate to the compositor.
-const USUAL_RATE: u32 = 60_000;
-
 /// The requested state of one output. An absent field leaves the state unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeadConfiguration {
@@ -21,18 +19,20 @@ pub struct HeadConfiguration {
     pub(in crate::protocol) output: String,
     /// Whether it is to be part of the layout.
     pub(in crate::protocol) enabled: bool,
-    /// A rate of 0 stands for the highest rate at that size.
+    /// A rate of 0 stands for the highest rate at that size, or the current rate where the display lists no such size.
     pub(in crate::protocol) mode: Option<VideoMode>,
     /// Top left corner (global logical coordinates).
     pub(in crate::protocol) position: Option<(i32, i32)>,
     pub(in crate::protocol) scale: Option<f64>,
     pub(in crate::protocol) turn: Option<OutputTransform>,
+    /// Whether the refresh rate is to vary.
     pub(in crate::protocol) adaptive_sync: Option<bool>,
 }
 
 impl HeadConfiguration {
-    /// Returns an error text if `display` cannot have this state.
-    fn check(&self, display: &dyn Display) -> Result<(), String> {
+    /// Returns an error text if `display` cannot have this state. `usual_limit` (mHz): the lower limit of a variable
+    /// rate.
+    fn check(&self, display: &dyn Display, usual_limit: u32) -> Result<(), String> {
         let HeadConfiguration { output, mode, scale, adaptive_sync, .. } = self;
         if let Some(scale) = scale.filter(|scale| !SCALES.contains(scale)) {
             return Err(format!(
@@ -44,13 +44,11 @@ impl HeadConfiguration {
         if let Some(mode) = mode {
             display.check_mode(*mode).map_err(|error| format!("{output}: {error}"))?;
         }
-        let varies = display.capabilities().variable_refresh.is_some();
-        match adaptive_sync {
-            Some(wanted) if *wanted != varies => {
-                Err(format!("{output}: adaptive sync is chosen with the mode in the configuration, not by clients"))
-            }
-            _ => Ok(()),
+        if *adaptive_sync == Some(true) {
+            let checked = display.check_variable_rate(mode.unwrap_or_else(|| display.mode()), usual_limit);
+            checked.map_err(|error| format!("{output}: no adaptive sync: {error}"))?;
         }
+        Ok(())
     }
 
     fn scale(&self) -> Option<f64> {
@@ -85,30 +83,48 @@ fn display_of<'a>(state: &'a State, name: &str) -> Result<Option<&'a dyn Display
 }
 
 /// Returns an error text if the outputs cannot have this state.
-pub fn test(state: &State, heads: &[HeadConfiguration]) -> Result<(), String> {
+fn test(state: &State, heads: &[HeadConfiguration]) -> Result<(), String> {
     for head in heads {
         let display = display_of(state, &head.output)?;
         if let (Some(display), true) = (display, head.enabled) {
-            head.check(display)?;
+            let shown = hotplug::by_name(state, &head.output).and_then(|id| state.outputs.by_id(id));
+            let usual = || display.slowest_rate().unwrap_or(mode_switch::USUAL_SLOWEST);
+            head.check(display, shown.map_or_else(usual, mode_switch::usual_limit))?;
         }
     }
     Ok(())
 }
 
-/// Replaces rates of 0 by the highest rate that the display has at that size.
+/// Replaces rates of 0 by the highest rate that the display has at that size, or else by its current rate.
 pub fn choose_rates(state: &State, heads: &mut [HeadConfiguration]) {
     for head in heads {
         let Some(mode) = head.mode.as_mut().filter(|mode| mode.refresh == 0) else { continue };
         if let Ok(Some(display)) = display_of(state, &head.output) {
-            mode.refresh = rate_at(*mode, display.modes().into_iter().chain([display.mode()]));
+            mode.refresh = rate_at(*mode, &display.modes(), display.mode());
         }
     }
 }
 
-/// The highest rate of the modes that are as large as `wanted`.
-fn rate_at(wanted: VideoMode, modes: impl Iterator<Item = VideoMode>) -> u32 {
-    let as_large = modes.filter(|mode| (mode.width, mode.height) == (wanted.width, wanted.height));
-    as_large.map(|mode| mode.refresh).max().unwrap_or(USUAL_RATE)
+/// The highest rate of the modes that are as large as `wanted`; the rate of the current mode if there is none.
+fn rate_at(wanted: VideoMode, modes: &[VideoMode], current: VideoMode) -> u32 {
+    let as_large = modes.iter().chain([&current]).filter(|mode| is_as_large(**mode, wanted));
+    as_large.map(|mode| mode.refresh).max().unwrap_or(current.refresh)
+}
+
+fn is_as_large(a: VideoMode, b: VideoMode) -> bool {
+    (a.width, a.height) == (b.width, b.height)
+}
+
+/// Tests a configuration, and calls `then` with the result. Drivers are asked about the modes of outputs in the layout.
+pub fn test_with_drivers(
+    state: &mut State,
+    heads: &[HeadConfiguration],
+    then: impl FnOnce(&mut State, Result<(), String>) + 'static,
+) {
+    match test(state, heads) {
+        Ok(()) => mode_switch::test_modes(state, &other_modes(state, heads), Box::new(then)),
+        Err(reason) => then(state, Err(reason)),
+    }
 }
 
 /// Applies a configuration, and calls `then` when it is done. If it fails, everything is undone, and `then` gets an
@@ -132,6 +148,7 @@ pub fn apply(
         }
     }
     let wanted = other_modes(state, &heads);
+    let awaited = returned.clone();
     let finish = move |state: &mut State, result: Result<(), String>| {
         match &result {
             Ok(()) => arrange(state, &heads),
@@ -143,20 +160,32 @@ pub fn apply(
         return finish(state, Err(format!("there is no output called {name} any more")));
     }
     match mode_switch::request_modes(state, &wanted) {
-        Ok(asked) => mode_switch::wait(state, asked, Box::new(finish)),
+        Ok(asked) => mode_switch::wait_for_light(state, asked, awaited, Box::new(finish)),
         Err(reason) => finish(state, Err(reason)),
     }
 }
 
-/// The requested modes that are not the current mode, or will not stay so because a switch is under way.
-fn other_modes(state: &State, heads: &[HeadConfiguration]) -> Vec<(OutputId, VideoMode)> {
-    let enabled = heads.iter().filter(|head| head.enabled);
-    let wanted = enabled.filter_map(|head| hotplug::by_name(state, &head.output).zip(head.mode));
-    let is_other = |(id, mode): &(OutputId, VideoMode)| {
-        let is_in_force = state.outputs.by_id(*id).is_none_or(|output| output.display().mode() == *mode);
-        !is_in_force || mode_switch::is_under_way(&state.outputs, *id)
+/// The requested modes and variable rates that are not in force, or will not stay so because a switch is under way.
+fn other_modes(state: &State, heads: &[HeadConfiguration]) -> Vec<OutputModeWish> {
+    heads.iter().filter(|head| head.enabled).filter_map(|head| other_mode(state, head)).collect()
+}
+
+fn other_mode(state: &State, head: &HeadConfiguration) -> Option<OutputModeWish> {
+    if head.mode.is_none() && head.adaptive_sync.is_none() {
+        return None;
+    }
+    let output = state.outputs.by_id(hotplug::by_name(state, &head.output)?)?;
+    let varies = output.display().capabilities().variable_refresh.is_some();
+    let is_in_force = head.mode.is_none_or(|mode| mode == output.display().mode())
+        && head.adaptive_sync.is_none_or(|wanted| wanted == varies)
+        && !mode_switch::is_under_way(&state.outputs, output.id());
+    let slowest = match head.adaptive_sync {
+        None => RateLimit::Keep,
+        Some(false) => RateLimit::Set(None),
+        Some(true) => RateLimit::Set(Some(mode_switch::usual_limit(output))),
     };
-    wanted.filter(is_other).collect()
+    let mode = head.mode.or_else(|| mode_switch::coming_mode(&state.outputs, output.id()))?;
+    (!is_in_force).then_some(OutputModeWish { output: output.id(), mode, slowest })
 }
 
 /// Applies the parts that no display can refuse: positions, scales, transforms, and outputs that leave the layout.
@@ -188,8 +217,10 @@ mod tests {
     fn rate_of_zero_becomes_the_highest_at_that_size() {
         let mode = |width, height, refresh| VideoMode { width, height, refresh };
         let modes = [mode(2560, 1440, 60_000), mode(1920, 1080, 144_000), mode(1920, 1080, 120_000)];
-        assert_eq!(rate_at(mode(1920, 1080, 0), modes.into_iter()), 144_000);
-        assert_eq!(rate_at(mode(800, 600, 0), modes.into_iter()), USUAL_RATE);
+        let current = mode(2560, 1440, 75_000);
+        assert_eq!(rate_at(mode(1920, 1080, 0), &modes, current), 144_000);
+        assert_eq!(rate_at(mode(2560, 1440, 0), &modes, current), 75_000, "the current mode counts");
+        assert_eq!(rate_at(mode(800, 600, 0), &modes, current), 75_000, "no mode is as large: the rate stays");
     }
 
     #[test]

@@ -17,12 +17,12 @@ use crate::backend::drm::{CardEvent, ConfiguredMode, DrmCard, DrmOutput, Scanout
 use crate::backend::plane::DeviceMemory;
 use crate::backend::seat::Seat;
 use crate::backend::{Display as _, EdidIdentity, ModeId};
-use crate::config::OutputScale;
 use crate::deferred_calls;
-use crate::output::hotplug::{self, Placement};
+use crate::output::hotplug;
 use crate::output::power;
 use crate::protocol::syncobj;
 use crate::render::{RenderTargets, Renderer};
+use crate::session::virtual_outputs;
 use crate::state::State;
 use crate::surface::scanout_feedback;
 
@@ -375,10 +375,7 @@ fn add_output(state: &mut State, device: DeviceId, output: DrmOutput) {
     tracing::info!(output = name, %mode, monitor, "monitor plugged in");
     let feedback = crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
     let settings = state.session.config.config().output(&name, monitor.as_deref());
-    let (position, scale) = (settings.position, settings.scale.map(OutputScale::factor));
-    let (turn, pacing, front_buffer) = (Some(settings.turn), Some(settings.pacing), settings.front_buffer);
-    let placement = Placement { position, scale, turn, pacing, front_buffer };
-    let id = hotplug::add(state, Box::new(output), placement);
+    let id = hotplug::add(state, Box::new(output), virtual_outputs::placement(&settings));
     if let (Some(feedback), Some(added)) = (feedback, state.outputs.by_id(id)) {
         scanout_feedback::set_feedback(added.output(), feedback);
     }

@@ -63,7 +63,7 @@ impl Respond for State {
             Request::Screenshot { output, path } => return take_screenshot(self, output, path, ticket),
             Request::Record { path } => return frame_log_requests::begin_or_end(self, path, ticket),
             Request::SetPacing { target, pacing } => set_pacing(self, &target, pacing),
-            Request::AddOutput { mode } => add_output(self, mode),
+            Request::AddOutput { mode, connector, monitor } => outputs::plug_in(self, mode, connector, monitor),
             Request::RemoveOutput { output } => virtual_outputs::unplug(self, &output).map(|()| Response::Done),
             Request::SetMode { output, mode } => return set_mode(self, &output, mode, ticket),
             Request::SetScale { output, scale } => outputs::set_scale(self, &output, scale),
@@ -166,11 +166,6 @@ fn set_pacing(state: &mut State, target: &OutputOrWindow, pacing: PacingWish) ->
         }
     }
     Ok(Response::Done)
-}
-
-fn add_output(state: &mut State, mode: OutputMode) -> ResponseOrReason {
-    let id = virtual_outputs::plug_in(state, Some(mode)).map_err(|error| format!("{error:#}"))?;
-    Ok(Response::Outputs { outputs: outputs::one(state, id).into_iter().collect() })
 }
 
 fn set_mode(state: &mut State, name: &str, mode: OutputMode, ticket: &Ticket<'_>) -> RequestOutcome {

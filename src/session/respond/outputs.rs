@@ -1,7 +1,8 @@
 //! Answers of the private socket about outputs, and requests that change them.
 
 use super::{ResponseOrReason, find_output, virtual_outputs};
-use crate::bounds::coordinate;
+use crate::backend::EdidIdentity;
+use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::config::OutputScale;
 use crate::ipc::{RequestOutcome, Ticket};
 use crate::output::hotplug;
@@ -9,14 +10,13 @@ use crate::output::mode_switch::{self, RequestedMode};
 use crate::output::{self, OutputState};
 use crate::output_transform::{OutputTransform, UnknownTransform};
 use crate::render::Renderer;
-use crate::session::virtual_outputs::mode_of;
+use crate::session::virtual_outputs::{VirtualOutput, mode_of};
 use crate::state::State;
-use upbeat_record::ipc::message::{LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, event};
+use upbeat_record::ipc::message::{
+    LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, VirtualMonitor, event,
+};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant};
-
-/// The default lowest rate of a display with a variable rate, in hertz: most monitors support it.
-const USUAL_SLOWEST: f64 = 48.0;
 
 pub(super) fn all(state: &State) -> Vec<OutputInfo> {
     let now = state.clock.now();
@@ -80,6 +80,31 @@ pub(super) fn rect(area: smithay::utils::Rectangle<i32, smithay::utils::Logical>
     LogicalRect { x: area.loc.x, y: area.loc.y, width: area.size.w, height: area.size.h }
 }
 
+/// Longest text of an identity, in bytes: as long as in an EDID descriptor.
+const LONGEST_IDENTITY: usize = 13;
+
+/// Plugs in a virtual output.
+pub(super) fn plug_in(
+    state: &mut State,
+    mode: OutputMode,
+    connector: Option<String>,
+    monitor: Option<VirtualMonitor>,
+) -> ResponseOrReason {
+    let monitor = monitor.map(|VirtualMonitor { make, model, serial }| EdidIdentity { make, model, serial });
+    if let Some(EdidIdentity { make, model, serial }) = &monitor {
+        let is_fit = |text: &String| {
+            let is_printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+            (1..=LONGEST_IDENTITY).contains(&text.len()) && is_printable && text.trim() == text
+        };
+        if ![make, model].into_iter().chain(serial).all(is_fit) {
+            return Err(format!("make, model and serial have 1 to {LONGEST_IDENTITY} printable ASCII characters"));
+        }
+    }
+    let new = VirtualOutput { mode: Some(mode), connector, monitor };
+    let id = virtual_outputs::plug_in(state, new).map_err(|error| format!("{error:#}"))?;
+    Ok(Response::Outputs { outputs: one(state, id).into_iter().collect() })
+}
+
 pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> ResponseOrReason {
     let id = find_output(state, name)?;
     let scale = OutputScale::try_from(scale).map_err(|error| error.to_string())?;
@@ -90,9 +115,12 @@ pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> ResponseOr
 /// Moves an output to a position (global logical coordinates).
 pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) -> ResponseOrReason {
     let id = find_output(state, name)?;
+    if (coordinate(x), coordinate(y)) != (x, y) {
+        return Err(format!("{name}: a position lies between -{MAX_EXTENT} and {MAX_EXTENT}"));
+    }
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
     let scale = known.output().current_scale().fractional_scale();
-    hotplug::arrange(state, id, Some((coordinate(x), coordinate(y))), scale);
+    hotplug::arrange(state, id, Some((x, y)), scale);
     Ok(Response::Done)
 }
 
@@ -114,13 +142,15 @@ pub(super) fn set_vrr(
     answer_later(state, asked, ticket)
 }
 
-/// The current mode of an output, with a variable or a fixed rate.
+/// The mode of an output, with a variable or a fixed rate.
 fn mode_with_vrr(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Result<OutputMode, String> {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
-    let mode = mode_of(known.display());
-    let fastest = mode.refresh.fastest();
-    let slowest = (slowest.unwrap_or(USUAL_SLOWEST) * 1e3).round();
+    // A mode that was requested before stays requested.
+    let coming = mode_switch::coming_mode(&state.outputs, id).unwrap_or_else(|| known.display().mode());
+    let fastest = coming.refresh;
+    let usual = f64::from(mode_switch::usual_limit(known));
+    let slowest = slowest.map_or(usual, |slowest| (slowest * 1e3).round());
     let refresh = match on {
         false => RefreshRate::Fixed(fastest),
         true if (1.0..f64::from(fastest)).contains(&slowest) => {
@@ -128,7 +158,7 @@ fn mode_with_vrr(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) 
         }
         true => return Err(format!("{name}: a lowest rate below {} Hz was expected", f64::from(fastest) / 1e3)),
     };
-    Ok(OutputMode { refresh, ..mode })
+    Ok(OutputMode { width: coming.width.max(1) as u32, height: coming.height.max(1) as u32, refresh })
 }
 
 /// Answers when the driver has accepted or refused the new modes; at once if they could not be requested.

@@ -2,13 +2,15 @@
 //! output.
 
 use smithay::backend::drm::PlaneState;
+use smithay::reexports::drm::control::Mode as DrmMode;
 
 use super::{AbandonedFlips, FlipInFlight, Flipper};
 use crate::backend::drm::atomic::CommitKind;
 use crate::backend::drm::commit_error::of_kernel;
 use crate::backend::drm::memory::ScanoutPicture;
-use crate::backend::drm::messages::{ModeSwitch, PipeMessage};
+use crate::backend::drm::messages::{ModeSwitch, ModeTest, PipeMessage};
 use crate::backend::drm::mode::mode_of;
+use crate::backend::drm::scanout::ScanoutBuffers;
 use crate::backend::{FrameId, GammaRamp, LossReason, SubmitError};
 use upbeat_record::faults::{self, Fault};
 use upbeat_timing::time::{Clock, Instant};
@@ -94,11 +96,7 @@ impl Flipper {
             return;
         }
         if let Some((mode, scanout)) = &switch.mode {
-            let first = scanout.first();
-            let taken = self.crtc.set_mode(*mode).and_then(|()| self.test(first.as_ref(), mode_of(*mode), true));
-            if let Err(error) =
-                taken.and_then(|()| faults::check(Fault::Mode).map_err(|error| of_kernel(&error, &error)))
-            {
+            if let Err(error) = self.try_mode(*mode, scanout) {
                 let _ = self.crtc.set_mode(self.mode);
                 return self.messages.push_back(PipeMessage::NotSwitched(switch.request, error.to_string()));
             }
@@ -117,6 +115,21 @@ impl Flipper {
             switch.range = None;
         }
         self.messages.push_back(PipeMessage::Switched(switch));
+    }
+
+    /// Tests a mode, and keeps the current mode.
+    pub fn test_mode(&mut self, test: &ModeTest) {
+        let result = self.try_mode(test.mode, &test.scanout);
+        let _ = self.crtc.set_mode(self.mode);
+        let result = result.map_err(|error| error.to_string());
+        self.messages.push_back(PipeMessage::ModeTested(test.request, result));
+    }
+
+    /// Sets the mode of the next modeset if a test commit accepts it. After an error the mode has to be set again.
+    fn try_mode(&mut self, mode: DrmMode, scanout: &ScanoutBuffers) -> Result<(), SubmitError> {
+        self.crtc.set_mode(mode)?;
+        self.test(scanout.first().as_ref(), mode_of(mode), true)?;
+        faults::check(Fault::Mode).map_err(|error| of_kernel(&error, &error))
     }
 
     /// Enables or disables variable refresh. Returns whether it is enabled.

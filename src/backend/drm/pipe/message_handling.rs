@@ -99,6 +99,7 @@ impl Pipe {
             }
             PipeMessage::Switched(switch) => self.switched(*switch),
             PipeMessage::NotSwitched(request, error) => self.not_switched(request, error),
+            PipeMessage::ModeTested(request, result) => self.settle(request, result),
             PipeMessage::Buffer(mode, made) => {
                 if mode != self.mode_revision {
                     return;

@@ -17,7 +17,7 @@ use smithay::reexports::drm::control::Mode as DrmMode;
 
 use super::Pipe;
 use crate::backend::drm::DrmError;
-use crate::backend::drm::messages::{ModeSwitch, PipeMessage, PresenterCommand};
+use crate::backend::drm::messages::{ModeSwitch, ModeTest, PipeMessage, PresenterCommand};
 use crate::backend::drm::mode::{self, ConfiguredMode, mode_of};
 use crate::backend::drm::presenter_mirror::PresenterPower;
 use crate::backend::{DisplayEvent, ModeId, VideoMode};
@@ -75,14 +75,39 @@ impl Pipe {
         self.switches.requests.last().map_or(self.properties.slowest, |request| request.slowest)
     }
 
+    /// Asks the driver whether it would take one of the monitor's modes. Returns the id under which the result is
+    /// reported, unless the monitor goes before.
+    pub fn test_mode(&mut self, mode: DrmMode) -> ModeId {
+        let id = self.next_mode_id();
+        let size = (mode_of(mode).width, mode_of(mode).height);
+        let allocator = self.scanout.allocator(&self.properties.device, size);
+        let (device, jobs, presenter) =
+            (self.properties.device.clone(), self.channels.jobs.clone(), self.channels.presenter.clone());
+        let (answers, wakeup) = (self.channels.answers.clone(), self.channels.wakeup.clone());
+        self.channels.jobs.queue_job(move || match allocator.resized(size, &device, &jobs) {
+            Ok(scanout) => {
+                presenter.send(PresenterCommand::TestMode(Box::new(ModeTest { request: id, mode, scanout })))
+            }
+            Err(error) => {
+                answers.send_quietly(PipeMessage::ModeTested(id, Err(error.to_string())));
+                wakeup.ping();
+            }
+        });
+        id
+    }
+
+    fn next_mode_id(&mut self) -> ModeId {
+        self.switches.last = ModeId(self.switches.last.0.wrapping_add(1));
+        self.switches.last
+    }
+
     fn request_mode(&mut self, (mode, slowest): WantedMode, from: Option<RefusedMode>) -> ModeId {
         let range = self.properties.rates.range(&self.properties.name, mode_of(mode), slowest);
         // With an unanswered request, or a mode in which no frame was shown yet, the final mode is unknown:
         // switch in any case.
         let ModeSwitches { requests, proof, seen, .. } = &self.switches;
         let is_in_force = mode == self.properties.mode && requests.is_empty() && proof.is_none() && seen.is_none();
-        let id = ModeId(self.switches.last.0.wrapping_add(1));
-        self.switches.last = id;
+        let id = self.next_mode_id();
         self.switches.requests.push(PendingModeRequest { id, slowest, varies: range.is_some(), from });
         if is_in_force {
             self.channels.presenter.send(PresenterCommand::Switch(Box::new(ModeSwitch {
@@ -246,7 +271,7 @@ impl Pipe {
         })
     }
 
-    fn settle(&mut self, request: ModeId, result: Result<(), String>) {
+    pub(super) fn settle(&mut self, request: ModeId, result: Result<(), String>) {
         self.events.push_back(DisplayEvent::ModeSettled { request, result });
     }
 }

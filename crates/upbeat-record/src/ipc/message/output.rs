@@ -103,3 +103,16 @@ pub struct OutputInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverFeatures>,
 }
+
+/// The monitor that a virtual output seems to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VirtualMonitor {
+    /// The maker: three letters on real monitors.
+    pub make: String,
+    /// The product name.
+    pub model: String,
+    /// The serial number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+}

@@ -8,6 +8,7 @@ use super::OutputOrWindow;
 use super::input::InputEvent;
 use super::layouts::LayoutWish;
 use super::mode::OutputMode;
+use super::output::VirtualMonitor;
 use super::workspace::WorkspaceOrder;
 use upbeat_timing::id::WindowId;
 use upbeat_timing::pacing::PacingWish;
@@ -89,6 +90,12 @@ pub enum Request {
     AddOutput {
         /// Mode of the new output.
         mode: OutputMode,
+        /// Name of its connector, such as `DP-1`. Default: the next free `HEADLESS-` name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        connector: Option<String>,
+        /// The monitor that it seems to be, for rules and for its windows. Default: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        monitor: Option<VirtualMonitor>,
     },
     /// Unplug a virtual output.
     RemoveOutput {

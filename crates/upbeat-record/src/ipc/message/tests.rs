@@ -25,7 +25,12 @@ fn the_wire_format_is_the_documented_one() {
 
 #[test]
 fn messages_are_read_back_as_they_were_written() {
-    let add = Request::AddOutput { mode: "800x600@75".parse().unwrap() };
+    let monitor = VirtualMonitor { make: "ACM".to_owned(), model: "Tall".to_owned(), serial: None };
+    let add = Request::AddOutput {
+        mode: "800x600@75".parse().unwrap(),
+        connector: Some("DP-1".to_owned()),
+        monitor: Some(monitor),
+    };
     let input = Request::Input { events: vec![InputEvent::PointerMove { x: 1.5, y: 2.0 }] };
     let order =
         WorkspaceOrder { output: None, number: Some(WorkspaceNumber::FIRST), name: None, window: Some(WindowId(3)) };
@@ -38,6 +43,14 @@ fn messages_are_read_back_as_they_were_written() {
     let answer = ResponseLine::new(Ok(Response::WhyLate { misses: Vec::new() }));
     let text = serde_json::to_string(&answer).unwrap();
     assert_eq!(serde_json::from_str::<ResponseLine>(&text).unwrap(), answer);
+}
+
+#[test]
+fn virtual_output_needs_no_connector_and_no_monitor() {
+    let text = r#"{"version":1,"request":{"kind":"add-output","mode":"800x600@75"}}"#;
+    let add = Request::AddOutput { mode: "800x600@75".parse().unwrap(), connector: None, monitor: None };
+    assert_eq!(serde_json::from_str::<RequestLine>(text).unwrap().request, add);
+    assert_eq!(wire(add), text);
 }
 
 #[test]
