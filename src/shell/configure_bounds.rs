@@ -6,8 +6,8 @@ use smithay::reexports::wayland_server::Resource as _;
 use smithay::utils::{Logical, Size};
 
 use super::workspaces::{ScreenId, WorkspaceId};
-use super::{Window, WindowId};
-use crate::shell::{ShellOutputs, ShellSeat};
+use super::{Window, WindowId, chosen_screen};
+use crate::shell::ShellOutputs;
 use crate::state::State;
 
 /// Sets the bounds for the first configure of a window: those of the output on which it will appear, beside its parent
@@ -16,7 +16,7 @@ pub(super) fn set_initial_bounds(state: &mut State, id: WindowId, expected: Opti
     let parent = || state.shell.workspaces.place(state.shell.parent_of(id)?);
     let place = parent().or(expected);
     let on_screen = place.and_then(|place| of_screen(state, place.screen));
-    let bounds = on_screen.or_else(|| Some(state.usable_area(Some(state.pointer_position()))?.1.size));
+    let bounds = on_screen.or_else(|| Some(chosen_screen::used_area(state)?.1.size));
     if let Some(window) = state.shell.windows.get_mut_quietly(id) {
         let bounds = bounds.map(|bounds| within(window, bounds));
         window.toplevel.with_pending_state(|pending| pending.bounds = bounds);

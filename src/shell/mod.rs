@@ -10,6 +10,7 @@ pub mod appearance;
 mod arrangement;
 pub mod arrangement_requests;
 mod change_log;
+mod chosen_screen;
 pub mod configure;
 mod configure_bounds;
 pub mod decorations;
@@ -106,6 +107,8 @@ pub struct Shell {
     /// Popups with a grab, outermost first.
     popup_grabs: Vec<WlSurface>,
     focused: Option<WindowId>,
+    /// The output that a key gave the focus to.
+    chosen_screen: Option<chosen_screen::ChosenScreen>,
     /// The workspace of each window.
     workspaces: Workspaces,
     /// The window on which a button or finger is down.
@@ -459,8 +462,7 @@ impl Window {
 
 fn mapped(state: &mut State, id: WindowId) {
     state.shell.overlays.hint = false;
-    let pointer = state.pointer_position();
-    let usable = state.usable_area(Some(pointer));
+    let usable = chosen_screen::used_area(state);
     let is_seen =
         workspace_actions::assign_new_window(state, id, usable.as_ref().map(|(output, _)| output.name()).as_deref());
     tiling::recheck_floating_rule(state, id);
@@ -580,6 +582,7 @@ fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
     }
     if let Some(place) = id.and_then(|id| state.shell.workspaces.place(id)) {
         state.shell.workspaces.switch(place.screen, place.number);
+        state.shell.chosen_screen.take_if(|chosen| chosen.screen != place.screen);
     }
     let before = std::mem::replace(&mut state.shell.focused, id);
     if before != id && state.shell.effects.border.is_some() {

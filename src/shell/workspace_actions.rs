@@ -7,8 +7,8 @@ use smithay::utils::{Logical, Point, Rectangle};
 
 use super::window_rules::{self, WindowRules as _};
 use super::workspaces::{ScreenId, WorkspaceId, WorkspaceNumber};
-use super::{Shell, ShellRevision, Window, WindowId, activate, popup};
-use crate::shell::{MonitorIdentity, ShellOutputs, ShellSeat};
+use super::{Shell, ShellRevision, Window, WindowId, activate, chosen_screen, popup};
+use crate::shell::{MonitorIdentity, ShellOutputs};
 use crate::state::State;
 
 impl Shell {
@@ -119,11 +119,12 @@ pub(super) fn send_window_states(shell: &mut Shell) {
     );
 }
 
-/// The output that shortcuts act on: that of the focused window, or else the output under the pointer.
+/// The output that shortcuts act on: that of the focused window, or else the output that a key gave the focus to, or
+/// else the output under the pointer.
 pub fn current_screen(state: &State) -> Option<ScreenId> {
     let workspaces = &state.shell.workspaces;
     let focused = state.shell.focused.and_then(|id| workspaces.place(id)).map(|place| place.screen);
-    let (output, _) = state.usable_area(Some(state.pointer_position()))?;
+    let (output, _) = chosen_screen::used_area(state)?;
     focused.or_else(|| workspaces.screen(&output.name()))
 }
 
@@ -152,15 +153,15 @@ pub fn switch(state: &mut State, to: WorkspaceId) {
     activate(state, held.or(next));
 }
 
-/// Focuses the visible workspace of another output. If it has no windows nothing happens.
+/// Focuses the visible workspace of another output: its window, or without windows the output itself. New windows open
+/// there.
 pub fn go_to_output(state: &mut State, screen: ScreenId) {
     let place = WorkspaceId { screen, number: state.shell.workspaces.active(screen) };
     let there = |window: &&Window| state.shell.workspaces.place(window.id) == Some(place);
     let beside = state.shell.next_in_strip(place);
     let next = beside.or_else(|| state.shell.visible_windows().rfind(there).map(|window| window.id));
-    if next.is_some() {
-        activate(state, next);
-    }
+    activate(state, next);
+    chosen_screen::choose(state, screen);
 }
 
 /// Called after a window was moved: assigns it to the active workspace of the output that contains its centre.

@@ -4,7 +4,9 @@ use wayland_client::protocol::wl_output::WlOutput;
 use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
 use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_v1;
 
-use crate::fixture::{BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT_SUPER, OUTPUT, TestWorld};
+use crate::fixture::{
+    BUTTON_LEFT, ClientEvent, ClientIndex, KEY_LEFT, KEY_LEFT_CTRL, KEY_LEFT_SUPER, KEY_RIGHT, OUTPUT, TestWorld,
+};
 use upbeat::output::hotplug;
 
 /// More outputs than can be bound after they were unplugged.
@@ -106,4 +108,38 @@ fn window_is_moved_into_a_shrunk_output_and_back_when_it_grows() {
     }
     scale(&mut world, 1.0);
     assert_eq!(corner(&world, "within"), (OUTPUT.0 - 410, OUTPUT.1 - 210));
+}
+
+#[test]
+fn empty_output_gets_the_focus_by_key_and_new_windows_open_there() {
+    let mut world = TestWorld::new();
+    for (name, x) in [("TEST-2", OUTPUT.0), ("TEST-3", 2 * OUTPUT.0)] {
+        world.plug_in_at(name, 60_000, (x, 0));
+    }
+    world.point(100.0, 100.0);
+    let screen = |world: &TestWorld, title| world.window(title).rect().loc.x / OUTPUT.0;
+    let go = |world: &mut TestWorld, key| world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_CTRL], key);
+    world.open("a", 200, 100);
+    assert_eq!((screen(&world, "a"), world.focused().as_deref()), (0, Some("a")));
+    go(&mut world, KEY_RIGHT);
+    assert_eq!(world.focused(), None, "there is no window");
+    world.point(150.0, 100.0);
+    for title in ["b", "c"] {
+        world.open(title, 200, 100);
+        assert_eq!((screen(&world, title), world.focused().as_deref()), (1, Some(title)), "not at the pointer");
+    }
+    go(&mut world, KEY_RIGHT);
+    go(&mut world, KEY_LEFT);
+    go(&mut world, KEY_LEFT);
+    assert_eq!(world.focused().as_deref(), Some("a"));
+    go(&mut world, KEY_RIGHT);
+    world.open("d", 200, 100);
+    assert_eq!(screen(&world, "d"), 1, "an output with windows, too");
+    world.point(f64::from(2 * OUTPUT.0) + 100.0, 100.0);
+    world.open("e", 200, 100);
+    assert_eq!(screen(&world, "e"), 2, "the pointer has moved to another output");
+    go(&mut world, KEY_LEFT);
+    world.unplug("TEST-2");
+    world.open("f", 200, 100);
+    assert_eq!(screen(&world, "f"), 2, "the chosen output is gone");
 }

@@ -106,6 +106,14 @@ fn unplugged_output_leaves_no_gap_and_windows_follow_the_layout() {
 }
 
 #[test]
+fn position_out_of_range_is_refused() {
+    let mut session = TestSession::start(&["--output", "640x480"]);
+    let refused = session.refused(Request::SetPosition { output: "HEADLESS-1".to_owned(), x: 99_999_999, y: 0 });
+    assert_eq!(refused, "HEADLESS-1: a position lies between -262144 and 262144");
+    assert_eq!(outputs(&mut session)[0].geometry.x, 0);
+}
+
+#[test]
 fn resized_output_overlaps_no_output_and_leaves_no_gap() {
     let mut session = TestSession::start(&["--output", "640x480", "--output", "640x480"]);
     session.ask(Request::Input { events: vec![InputEvent::PointerMove { x: 700.0, y: 100.0 }] });

@@ -2,7 +2,7 @@
 
 use super::{ResponseOrReason, find_output, virtual_outputs};
 use crate::backend::EdidIdentity;
-use crate::bounds::coordinate;
+use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::config::OutputScale;
 use crate::ipc::{RequestOutcome, Ticket};
 use crate::output::hotplug;
@@ -114,9 +114,12 @@ pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> ResponseOr
 /// Moves an output to a position (global logical coordinates).
 pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) -> ResponseOrReason {
     let id = find_output(state, name)?;
+    if (coordinate(x), coordinate(y)) != (x, y) {
+        return Err(format!("{name}: a position lies between -{MAX_EXTENT} and {MAX_EXTENT}"));
+    }
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
     let scale = known.output().current_scale().fractional_scale();
-    hotplug::arrange(state, id, Some((coordinate(x), coordinate(y))), scale);
+    hotplug::arrange(state, id, Some((x, y)), scale);
     Ok(Response::Done)
 }
 

@@ -6,11 +6,11 @@ use smithay::output::Output;
 use super::super::layout::op::{self, ColumnWidth, LayoutRect, MinimumSize, WindowOpening};
 use super::super::layout::{ArrangedWindow, LayoutOp};
 use super::super::window_rules::{self, WindowRules as _};
-use super::super::workspace_actions;
 use super::super::workspaces::{ScreenId, WorkspaceId};
 use super::super::{Shell, Window, WindowArrangement, WindowId};
+use super::super::{chosen_screen, workspace_actions};
 use super::{TilingMode, TilingState, tile_configure};
-use crate::shell::{ShellOutputs, ShellSeat, geometry};
+use crate::shell::{ShellOutputs, geometry};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
@@ -247,7 +247,7 @@ pub(in crate::shell) fn recheck_floating_rule(state: &mut State, id: WindowId) {
 
 /// The workspace on which a window will appear.
 pub(in crate::shell) fn expected_workspace(state: &State, id: WindowId) -> Option<WorkspaceId> {
-    let (output, _) = state.usable_area(Some(state.pointer_position()))?;
+    let (output, _) = chosen_screen::used_area(state)?;
     let settings = window_rules::evaluate(state, id);
     let named = settings.output.as_deref().and_then(|name| state.shell.workspaces.screen(name));
     let screen = named.or_else(|| state.shell.workspaces.screen(&output.name()))?;
