@@ -1,4 +1,4 @@
-//! The output on which new windows open: one that a key gave the focus to, or else the output under the pointer.
+//! The output on which new windows open: the output that a key gave the focus to, or else the output under the pointer.
 
 use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
