@@ -63,14 +63,16 @@ impl ScreenSnapshot {
         }
         let PixelRect { width, height, .. } = self.whole;
         ScreenSnapshot::new(width, height, move |rect, pixels| {
-            let is_read = self.read(rect, pixels);
+            if !self.read(rect, pixels) {
+                return false;
+            }
             for area in areas.iter().map(|area| intersection(*area, rect)).filter(|area| area.width > 0) {
                 for y in area.y..area.y + area.height {
                     let from = ((y - rect.y) * rect.width + area.x - rect.x) as usize;
                     pixels[from..from + area.width as usize].fill(BLACK);
                 }
             }
-            is_read
+            true
         })
     }
 
@@ -102,6 +104,16 @@ mod tests {
             assert!(!shot.read(PixelRect { x, y, width, height }, &mut pixels), "{x} {y} {width} {height}");
         }
         assert_eq!(shot.whole().map(|whole| whole.pixels), Some((0..6).collect()));
+    }
+
+    #[test]
+    fn blackened_snapshot_that_cannot_be_read_fails() {
+        let shot = ScreenSnapshot::new(3, 2, |_, pixels| {
+            pixels.clear();
+            false
+        });
+        let area = PixelRect { x: 1, y: 1, width: 9, height: 1 };
+        assert_eq!(shot.blackened(vec![area]).whole(), None);
     }
 
     #[test]

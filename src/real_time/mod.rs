@@ -256,7 +256,8 @@ fn enter(role: ThreadRole) -> std::io::Result<()> {
     set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, role.priority())
 }
 
-fn is_real_time() -> bool {
+/// Whether the calling thread has the real-time class.
+pub fn is_real_time() -> bool {
     // SAFETY: the call reads nothing of ours; 0 is the calling thread.
     let class = unsafe { libc::sched_getscheduler(0) };
     class & !libc::SCHED_RESET_ON_FORK == libc::SCHED_RR

@@ -38,6 +38,8 @@ struct WorkBoard {
     wanted: usize,
     /// Threads that work now.
     inside: usize,
+    /// The caller has the real-time class, and a processor is left for other programs and for the kernel's threads.
+    is_real_time: bool,
     closed: bool,
 }
 
@@ -110,7 +112,9 @@ impl SharedWork {
         // SAFETY: only the lifetime changes. `share` withdraws the work and waits for all threads inside, even if it
         // panics, before the borrow ends.
         let work = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) };
+        let is_real_time = real_time::is_real_time() && processors() > 1 + wanted;
         let mut board = self.lock();
+        board.is_real_time = is_real_time;
         board.work = Some(PostedWork(std::ptr::from_ref(work)));
         board.wanted = wanted;
         drop(board);
@@ -118,21 +122,25 @@ impl SharedWork {
     }
 
     fn run_thread(&self) {
-        let mut real_time = RealTime::ask_for(ThreadRole::Painter);
-        while let Some(work) = self.next() {
+        let mut real_time: Option<RealTime> = None;
+        while let Some((work, is_real_time)) = self.next() {
+            match (is_real_time, real_time.take()) {
+                (true, had) => real_time = Some(had.unwrap_or_else(|| RealTime::ask_for(ThreadRole::Painter))),
+                (false, had) => had.into_iter().for_each(RealTime::give_up),
+            }
             self.call(work);
-            real_time.check();
+            real_time.iter_mut().for_each(RealTime::check);
         }
     }
 
-    /// Waits for work; `None` at the end.
-    fn next(&self) -> Option<PostedWork> {
+    /// Waits for work; `None` at the end. Returns also whether it is to be done in the real-time class.
+    fn next(&self) -> Option<(PostedWork, bool)> {
         let idle = |board: &mut WorkBoard| !board.closed && (board.work.is_none() || board.wanted == 0);
         let mut board = self.posted.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
         let work = board.work.filter(|_| !board.closed)?;
         board.wanted -= 1;
         board.inside += 1;
-        Some(work)
+        Some((work, board.is_real_time))
     }
 
     #[expect(unsafe_code, reason = "the work is borrowed from the caller")]
@@ -149,10 +157,18 @@ impl SharedWork {
     }
 }
 
-/// How many threads can draw: the calling thread and at most seven others, since more only wait for memory.
+/// How many threads can draw: the calling thread and at most seven others, since more only wait for memory. With three or
+/// more processors one is left for other programs and for the kernel's threads, which carry out commits.
 pub(super) fn available() -> usize {
     const MOST: usize = 8;
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST)
+    match processors() {
+        count @ ..=2 => count,
+        count => (count - 1).min(MOST),
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 #[cfg(test)]

@@ -47,6 +47,16 @@ impl FrameTracker for OutputDamageTracker {
     }
 }
 
+/// Render targets of an output.
+pub(super) trait CanvasTargets {
+    /// Whether they must outlive the output's canvas, because pictures in them may still be read.
+    fn are_read(&self) -> bool {
+        false
+    }
+}
+
+impl CanvasTargets for () {}
+
 /// A renderer's state for one canvas. `T`: render targets; `M`: damage tracker.
 #[derive(Debug)]
 pub(super) struct CanvasState<T, M = OutputDamageTracker> {
@@ -86,10 +96,10 @@ impl<T, M> Default for Canvases<T, M> {
     }
 }
 
-impl<T: Default, M: FrameTracker> Canvases<T, M> {
+impl<T: CanvasTargets + Default, M: FrameTracker> Canvases<T, M> {
     /// The state of this canvas, created if missing.
     pub fn of(&mut self, canvas: &Canvas) -> &mut CanvasState<T, M> {
-        self.0.retain(|(name, _)| name.strong_count() > 0);
+        self.0.retain(|(name, state)| name.strong_count() > 0 || state.targets.are_read());
         let name = Arc::downgrade(&canvas.name);
         let index = self.0.iter().position(|(known, _)| known.ptr_eq(&name)).unwrap_or_else(|| {
             let drawn = CanvasState {

@@ -24,7 +24,7 @@ use smithay::backend::renderer::{Bind, Color32F, Frame as _, ImportDma, Offscree
 use smithay::utils::{Rectangle, Size, Transform};
 
 use super::backdrop::BackdropCache;
-use super::canvas::{self, Canvases};
+use super::canvas::{self, CanvasTargets, Canvases};
 use super::element::SceneElement;
 use super::hardware::DeviceFacts;
 use super::import::{ImportCaches, import};
@@ -91,6 +91,12 @@ impl ContextInfo {
 struct OutputTargets {
     off_screen: OffScreenTargets,
     targets: BufferTargets,
+}
+
+impl CanvasTargets for OutputTargets {
+    fn are_read(&self) -> bool {
+        self.off_screen.are_read()
+    }
 }
 
 /// A display's buffers as dmabufs, each created once and dropped with its buffer.

@@ -7,7 +7,7 @@
 //! ```
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -23,6 +23,7 @@ use smithay::utils::{Buffer as BufferCoords, Rectangle, Size};
 use super::element::SceneElement;
 use super::{DrawnFrame, RenderError, background, gles_error, to_rects};
 use crate::backend::kept::KeptPixels;
+use crate::backend::overlay::intersection;
 use crate::backend::{PixelBuffer, PixelRect, ScreenSnapshot};
 use crate::scene::Scene;
 
@@ -33,7 +34,11 @@ pub(super) struct PictureKey;
 /// Reads a part of a kept picture from another thread; blocks until the GPU has copied it.
 pub(super) type PictureReader = Arc<dyn Fn(&Arc<PictureKey>, PixelRect) -> Result<Vec<u32>, RenderError> + Send + Sync>;
 
-/// The off-screen targets of one output.
+/// The most targets of one output without readers: more than any display has buffers. Displays may replace buffers,
+/// whose targets are then never used again.
+const MOST_TARGETS: usize = 8;
+
+/// The off-screen targets of one output, the one used last at the end.
 #[derive(Debug, Default)]
 pub(super) struct OffScreenTargets(Vec<SlotTarget>);
 
@@ -63,17 +68,29 @@ impl OffScreenTargets {
             }
         }
         self.0.retain(|target| target.slot.is_some() || is_read(target));
-        let known = self.0.iter().position(|target| target.slot == Some(slot));
-        let index = match known {
-            Some(index) => index,
+        let known = self.0.iter().position(|target| target.slot == Some(slot)).map(|index| self.0.remove(index));
+        let is_known = known.is_some();
+        let target = match known {
+            Some(known) => known,
             None => {
                 let target = renderer.create_buffer(Fourcc::Xbgr8888, size).map_err(gles_error)?;
-                let picture = Arc::new(PictureKey);
-                self.0.push(SlotTarget { slot: Some(slot), picture, target, is_copied: false });
-                self.0.len() - 1
+                SlotTarget { slot: Some(slot), picture: Arc::new(PictureKey), target, is_copied: false }
             }
         };
-        Ok((&mut self.0[index], known.is_some()))
+        let unread = self.0.iter().filter(|target| !is_read(target)).count();
+        if unread >= MOST_TARGETS
+            && let Some(oldest) = self.0.iter().position(|target| !is_read(target))
+        {
+            self.0.remove(oldest);
+        }
+        self.0.push(target);
+        let index = self.0.len() - 1;
+        Ok((&mut self.0[index], is_known))
+    }
+
+    /// Whether pictures may still be read.
+    pub fn are_read(&self) -> bool {
+        self.0.iter().any(|target| Arc::strong_count(&target.picture) > 1)
     }
 
     /// The target that holds this picture.
@@ -111,7 +128,8 @@ impl OffScreenJob<'_> {
         let holds_last = std::mem::replace(&mut of_slot.is_copied, true) && age > 0;
         let whole = PixelRect { x: 0, y: 0, width: memory.width, height: memory.height };
         let changed = if holds_last { around(&damage) } else { Some(whole) };
-        if let Some(changed) = changed {
+        let changed = changed.map(|changed| intersection(changed, whole));
+        if let Some(changed) = changed.filter(|changed| area(*changed) > 0) {
             let copied = copy_to(renderer, &mut target, memory, changed);
             of_slot.is_copied = copied.is_ok();
             copied?;
@@ -142,17 +160,44 @@ impl OffScreenJob<'_> {
             .map_err(|_| RenderError::Gles("waiting for the drawing to end was interrupted".to_owned()))?;
         of_slot.is_copied = false;
         let (picture, reader) = (of_slot.picture.clone(), reader.clone());
-        let picture = ScreenSnapshot::new(width, height, move |rect, pixels| match reader(&picture, rect) {
-            Ok(read) => {
-                *pixels = read;
-                true
-            }
-            Err(error) => {
-                tracing::debug!(%error, "a picture on the GPU cannot be read");
-                false
-            }
+        let read = move |rect| {
+            let read = reader(&picture, rect);
+            read.inspect_err(|error| tracing::debug!(%error, "a picture on the GPU cannot be read")).ok()
+        };
+        let known = Mutex::new(KnownParts::default());
+        let picture = ScreenSnapshot::new(width, height, move |rect, pixels| {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.read(rect, (width, height), &read, pixels)
         });
         Ok((DrawnFrame { damage, fence: None }, KeptPixels { memory: std::mem::take(memory), picture }))
+    }
+}
+
+/// What was read of a kept picture. Captures read a picture in strips: from the second read on, all of it is copied
+/// once, since each copy may wait for a frame that is being drawn.
+#[derive(Default)]
+struct KnownParts {
+    was_read: bool,
+    whole: Option<ScreenSnapshot>,
+}
+
+impl KnownParts {
+    fn read(
+        &mut self,
+        rect: PixelRect,
+        (width, height): (i32, i32),
+        copy: impl Fn(PixelRect) -> Option<Vec<u32>>,
+        pixels: &mut Vec<u32>,
+    ) -> bool {
+        if !std::mem::replace(&mut self.was_read, true) {
+            let part = copy(rect);
+            return part.map(|part| *pixels = part).is_some();
+        }
+        if self.whole.is_none() {
+            let whole = copy(PixelRect { x: 0, y: 0, width, height });
+            self.whole = whole.map(|pixels| ScreenSnapshot::copied(PixelBuffer { width, height, pixels }));
+        }
+        self.whole.as_ref().is_some_and(|whole| whole.read(rect, pixels))
     }
 }
 

@@ -366,8 +366,11 @@ impl Drop for RenderThread {
     /// Waits for the thread's end, because its context must not be in use while the process exits. A hung draw is
     /// not waited for.
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.arrived.notify_one();
+        // Questions that wait for an answer are dropped, so that their callers go on. Finished jobs may hold pictures,
+        // which hold the queue.
+        drop(self.close());
+        let finished = std::mem::take(&mut self.shared.lock().finished);
+        drop(finished);
         if self.alive.recv_timeout(LAST_DRAW) == Err(mpsc::RecvTimeoutError::Timeout) {
             return tracing::error!("the OpenGL ES thread is still drawing; the session ends without it");
         }

@@ -2,6 +2,8 @@
 //! switches a mode. Here each output has its own state, so that it never waits for another output.
 
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smithay::backend::drm::{DrmDeviceFd, PlaneConfig, PlaneState};
 use smithay::reexports::drm::control::atomic::AtomicModeReq;
@@ -55,6 +57,8 @@ pub(super) struct AtomicCrtc {
     pub vrr: bool,
     /// Connectors without a monitor that the CRTC drove before we took it over.
     stray_connectors: Vec<Properties>,
+    /// Whether the CRTC is on.
+    is_lit: Arc<AtomicBool>,
     /// Planes that may be visible.
     visible_planes: Vec<plane::Handle>,
     /// The state that the kernel has, so that a flip sets only the properties that change.
@@ -81,8 +85,14 @@ impl AtomicCrtc {
             mode: Blob::of(device, &mode)?,
             vrr: false,
             stray_connectors: Vec::new(),
+            is_lit: Arc::default(),
             committed: CommittedState::default(),
         })
+    }
+
+    /// Whether the CRTC is on: a flag that is kept up to date.
+    pub fn lit_flag(&self) -> Arc<AtomicBool> {
+        self.is_lit.clone()
     }
 
     /// Detaches these connectors from the CRTC at the next modeset.
@@ -158,6 +168,9 @@ impl AtomicCrtc {
             run_in_ordinary_class(|| submit(&self.device, flags, request.0))?;
         } else {
             submit(&self.device, flags, request.0)?;
+        }
+        if lights {
+            self.is_lit.store(true, Ordering::Relaxed);
         }
         self.committed = committed;
         self.committed.record_commit(planes, self.vrr);
@@ -235,6 +248,7 @@ impl AtomicCrtc {
         request.set(&self.crtc, "VRR_ENABLED", 0);
         self.committed.forget();
         run_in_ordinary_class(|| submit(&self.device, AtomicCommitFlags::ALLOW_MODESET, request.0))?;
+        self.is_lit.store(false, Ordering::Relaxed);
         self.visible_planes.clear();
         self.stray_connectors.clear();
         Ok(())

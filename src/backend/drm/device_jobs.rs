@@ -171,13 +171,13 @@ impl WorkerState {
         // Active monitors come first and keep their CRTCs: another output's commit could not take an active
         // CRTC from them.
         monitors.sort_by_key(|monitor| monitor.connector.current_encoder().is_none());
-        let mut changed = Vec::new();
+        let (mut changed, now) = (Vec::new(), MonotonicClock.now());
         // An output whose presenter has panicked is set up again.
         let mut stays = |output: &mut ActiveOutput| {
             let Some(monitor) = monitors.iter().find(|known| known.connector.handle() == output.connector) else {
                 return false;
             };
-            let change = output.monitor.compare(&FoundMonitor::read(device, output.connector));
+            let change = output.monitor.compare(&FoundMonitor::read(device, output.connector), now);
             if let Some(change) = change {
                 tracing::warn!(output = monitor.name, reason = %change, "the output is set up anew");
                 changed.push((output.connector, output.monitor.clone(), change));
@@ -288,6 +288,9 @@ impl WorkerState {
             features,
             device: crtc.device().clone(),
         };
+        // Legacy modesetting trains links with each modeset, and does not tell.
+        let is_lit = crtc.atomic().map(AtomicCrtc::lit_flag).unwrap_or_default();
+        let lit = LitMonitor::new(edid, is_lit, earlier, MonotonicClock.now());
         let flipper = Flipper::new(FlipperParts {
             name,
             clock: FlipClock::new(mode_of(mode).interval(), counts_vblanks, MonotonicClock.now()),
@@ -301,7 +304,6 @@ impl WorkerState {
             crtc_index: vblank::crtc_index(device, handle).unwrap_or(0),
             needs_dirtyfb: properties.features.needs_dirtyfb == Some(true),
         });
-        let lit = LitMonitor::new(edid, earlier);
         let channels = self.start_presenter(flipper, (properties.connector, handle, lit), jobs, reports)?;
         Ok((properties, scanout, channels))
     }

@@ -169,6 +169,8 @@ impl Panel {
         }
         let read = self.beam.lines_read(current.time, now);
         let content = self.content.as_mut()?;
+        // A frame that came in after the write was allowed.
+        content.buffer.pixels.fetch();
         content.first = current;
         content.frame = write.frame;
         content.is_unsettled = true;

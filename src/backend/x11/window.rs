@@ -26,6 +26,8 @@ pub(super) struct X11Window {
     canvas: PixelBuffer,
     /// Memory for the next frame; `None` while it is lent to the compositor.
     spare: Option<PixelBuffer>,
+    /// Index of the spare, 0 or 1; the canvas has the other.
+    spare_slot: usize,
     /// The spare holds the frame before the canvas's.
     is_known: bool,
     /// A frame was composed in this size.
@@ -48,6 +50,7 @@ impl X11Window {
             grid: SoftwareVsyncGrid::new(now, mode.interval()),
             canvas: PixelBuffer::new(size.0, size.1),
             spare: Some(PixelBuffer::new(size.0, size.1)),
+            spare_slot: 0,
             is_known: false,
             is_drawn: false,
             on: true,
@@ -84,7 +87,7 @@ impl X11Window {
     pub(super) fn acquire(&mut self) -> Option<Buffer> {
         let pixels = self.spare.take()?;
         let age = if self.is_known { 2 } else { 0 };
-        Some(Buffer { storage: BufferStorage::Memory(pixels), age, slot: 0 })
+        Some(Buffer { storage: BufferStorage::Memory(pixels), age, slot: self.spare_slot })
     }
 
     pub(super) fn release(&mut self, buffer: Buffer) {
@@ -126,6 +129,7 @@ impl X11Window {
             let everything = !self.is_known;
             if self.keep(buffer) {
                 self.spare = self.spare.take().map(|new| std::mem::replace(&mut self.canvas, new));
+                self.spare_slot = 1 - self.spare_slot;
                 (self.is_known, self.is_drawn) = (self.is_drawn, true);
                 if everything { self.send_all() } else { self.send(&damage) }
             }

@@ -137,8 +137,13 @@ fn window_has_a_picture_also_while_the_next_frame_is_composed() {
     assert_eq!(picture(&output), Some(coloured(3)));
     let BufferStorage::Memory(pixels) = &next.storage else { panic!("it has memory of its own") };
     assert_eq!((next.age, &pixels.pixels), (2, &coloured(2)), "it holds the frame before that");
+    let slot = next.slot;
     output.release(next);
-    assert_eq!((picture(&output), output.acquire().unwrap().age), (Some(coloured(3)), 0));
+    show(&mut backend, &mut output, all(), |pixels| pixels.copy_from_slice(&coloured(4)));
+    let other = output.acquire().unwrap();
+    assert_ne!(other.slot, slot, "each memory has a slot, by which a renderer knows its content");
+    output.release(other);
+    assert_eq!((picture(&output), output.acquire().unwrap().age), (Some(coloured(4)), 0));
 }
 
 #[test]
