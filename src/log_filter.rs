@@ -3,7 +3,7 @@
 //! * EGL calls back for each error of a device that is only probed, and Smithay logs it. A device that cannot render is
 //!   skipped, and our code logs the reason ([`probing`]).
 //! * Smithay drops the DRM master when a session is paused. The session's daemon has done so already, so the kernel
-//!   reports an error.
+//!   reports an error. It also tries to become the master of each device that it opens, even of one that only renders.
 //! * A client goes on sending until it reads its protocol error. Its requests are ignored, and `wayland-server` logs
 //!   each.
 //! * libwayland ends its lines where `wayland-backend` begins a new one, which leaves an empty line.
@@ -22,8 +22,8 @@ use tracing_subscriber::layer::Context;
 const EGL: &str = "smithay::backend::egl";
 /// Log target of Smithay's DRM devices.
 const DRM_DEVICE: &str = "smithay::backend::drm::device";
-/// Start of the lines about a DRM master that is dropped.
-const MASTER_DROPPED: &str = "Failed to drop drm master state";
+/// Starts of the lines about the DRM master: dropped, or not obtained.
+const MASTER: [&str; 2] = ["Failed to drop drm master state", "Unable to become drm master"];
 
 /// Target of all lines from libraries that log with the crate `log`.
 const LOG: &str = "log";
@@ -62,7 +62,7 @@ impl<S: Subscriber> Layer<S> for LogFilter {
             let message = message_of(event);
             return !message.trim().is_empty() && !message.starts_with(DEAD_CLIENT);
         }
-        !target.starts_with(DRM_DEVICE) || !message_of(event).starts_with(MASTER_DROPPED)
+        !target.starts_with(DRM_DEVICE) || !MASTER.iter().any(|start| message_of(event).starts_with(start))
     }
 }
 
@@ -138,6 +138,8 @@ mod tests {
         let lines = written(|| {
             tracing::error!(target: "smithay::backend::drm::device", "Failed to drop drm master state Error: {cause}");
             tracing::error!(target: "smithay::backend::drm::device::fd", "Failed to drop drm master state. Error: {cause}");
+            let unprivileged = "Unable to become drm master, assuming unprivileged mode";
+            tracing::warn!(target: "smithay::backend::drm::device::fd", "{unprivileged}");
         });
         assert_eq!(lines, "");
         let lines = written(|| {

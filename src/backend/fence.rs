@@ -7,6 +7,7 @@
 mod deadline;
 mod dma_buf;
 mod sync_file;
+mod syncobj;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -20,6 +21,17 @@ pub use deadline::hint as hint_deadline;
 /// kernel cannot export them (before Linux 6.0).
 pub fn writers(memory: BorrowedFd<'_>) -> Option<OwnedFd> {
     dma_buf::writers(memory).ok()
+}
+
+/// Adds a fence that all later readers of a dma-buf wait for, as if its writer had added it. Fails with `ENOTTY` where
+/// `memory` is no dma-buf, or the kernel is older than 6.0.
+pub fn add_writer(memory: BorrowedFd<'_>, fence: BorrowedFd<'_>) -> std::io::Result<()> {
+    Ok(dma_buf::add_writer(memory, fence)?)
+}
+
+/// Puts a sync file's fences into the sync object `handle` of a DRM device.
+pub fn put_into_syncobj(device: BorrowedFd<'_>, handle: u32, fence: BorrowedFd<'_>) -> std::io::Result<()> {
+    Ok(syncobj::put_into(device, handle, fence)?)
 }
 
 /// When the last fence of a sync file signalled; `None` if one is still pending, or if the descriptor is no sync file.

@@ -11,10 +11,12 @@
 //!             ◄── Lost{frame, reason}, Refused{frame, error} ─────────┘
 //! ```
 
+mod device_renderer;
 pub mod drm;
 pub mod fence;
 pub mod front;
 mod gamma;
+mod gbm_layout;
 pub mod headless;
 mod identity;
 pub mod kept;
@@ -28,6 +30,7 @@ pub mod seat;
 pub mod timer;
 pub mod x11;
 
+pub use device_renderer::DeviceRenderer;
 pub use gamma::GammaRamp;
 pub use identity::EdidIdentity;
 pub use mapped::MappedPixels;

@@ -15,6 +15,7 @@ mod nested;
 mod open_file_limit;
 mod options;
 mod parent_backend;
+mod parent_device;
 pub mod path_lookup;
 pub mod private_socket;
 mod recording;

@@ -12,6 +12,7 @@ use smithay::utils::{Logical, Point};
 use super::ExitStatus;
 use super::event_sources::LoopSource;
 use super::parent_backend::{OpenedParentWindow, ParentBackend};
+use super::parent_device;
 use crate::backend::nested::{ParentEvent, WindowId};
 use crate::bindings::Modifier;
 use crate::config::{Config, OutputMode, OutputScale, OutputSettings};
@@ -48,6 +49,9 @@ struct NestedWindowState {
 /// output that the configuration names, or one window. The refresh rates are the parent's.
 pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<()> {
     let mut backend = ParentBackend::connect()?;
+    if let Some(renderer) = state.outputs.renderer_mut() {
+        parent_device::choose(renderer, &mut backend)?;
+    }
     // The parent uses the Super key for its own shortcuts.
     state.bindings.modifier = Modifier::Alt;
     let modes = match modes {

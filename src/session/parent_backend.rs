@@ -58,6 +58,14 @@ impl ParentBackend {
         Ok(ParentBackend::Wayland(Box::new(NestedBackend::connect()?)))
     }
 
+    /// The parent as a Wayland compositor.
+    pub(super) fn as_wayland(&mut self) -> Option<&mut NestedBackend> {
+        match self {
+            ParentBackend::Wayland(parent) => Some(parent),
+            ParentBackend::X11(_) => None,
+        }
+    }
+
     pub(super) fn open(&mut self, name: &str, size: (i32, i32)) -> anyhow::Result<OpenedParentWindow> {
         Ok(match self {
             ParentBackend::Wayland(parent) => {

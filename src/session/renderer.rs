@@ -3,20 +3,25 @@
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use smithay::backend::drm::{DrmDeviceFd, DrmNode};
+use drm_fourcc::DrmFormat;
+use smithay::backend::drm::{DrmDeviceFd, DrmNode, NodeType};
 use smithay::utils::DeviceFd;
 
 use super::{BackendKind, RendererKind};
+use crate::backend::DeviceRenderer;
+use crate::backend::plane::DeviceMemory;
 use crate::protocol::{dmabuf, syncobj};
-use crate::render::{RenderError, Renderer, SoftwareDriver};
+use crate::render::{RenderError, RenderTargets, Renderer, SoftwareDriver};
 use crate::state::State;
 
 /// The `tracing` target of these lines, which are shown by default.
 pub const LOG_TARGET: &str = module_path!();
 
-/// Creates the renderer that a session starts with. In a DRM session it may move to a display device later.
+/// Creates the renderer that a session starts with. In a DRM session it may move to a display device
+/// later, in a nested session to the parent's device.
 pub(super) fn start(kind: RendererKind, backend: BackendKind) -> Result<Renderer, RenderError> {
     let mut renderer = match kind {
         RendererKind::Auto => Renderer::automatic(SoftwareDriver::OffScreen)?,
@@ -25,10 +30,29 @@ pub(super) fn start(kind: RendererKind, backend: BackendKind) -> Result<Renderer
         RendererKind::Gles => Renderer::gles()?,
         RendererKind::GlesInPlace => Renderer::gles_in_place()?,
     };
-    if backend != BackendKind::Drm {
+    // Displays and parents determine the device.
+    if backend == BackendKind::Headless {
         renderer.find_gpu()?;
     }
     Ok(renderer)
+}
+
+/// The renderer, as backends see it; `None`: there is none, or it draws with the CPU.
+pub(super) struct RendererDrawer(pub Option<RenderTargets>);
+
+impl DeviceRenderer for RendererDrawer {
+    fn formats(&self, device: u64) -> Vec<DrmFormat> {
+        self.0.as_ref().map_or(Vec::new(), |targets| targets.formats(device))
+    }
+
+    fn is_cpu(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String> {
+        let targets = self.0.as_ref().ok_or("there is no renderer")?;
+        targets.try_draw(memory).map_err(|error| error.to_string())
+    }
 }
 
 /// Logs the renderer in use and the reason.
@@ -49,7 +73,9 @@ pub(super) fn offer_memory(state: &mut State, lent: Option<&Path>) -> anyhow::Re
         syncobj::offer(state, &device);
     } else if let Some(number) = state.outputs.renderer().and_then(Renderer::node) {
         dmabuf::offer(state, number, &[]);
-        let path = DrmNode::from_dev_id(number).ok().and_then(|node| node.dev_path());
+        // A primary node could become the DRM master while no other process is.
+        let node = DrmNode::from_dev_id(number).ok();
+        let path = node.and_then(|node| node.dev_path_with_type(NodeType::Render).or_else(|| node.dev_path()));
         match path.map(|path| open(&path)) {
             Some(Ok(device)) => syncobj::offer(state, &device),
             Some(Err(error)) => {

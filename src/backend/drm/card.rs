@@ -18,10 +18,9 @@ use super::messages::PresenterCommand;
 use super::node::{self, RendererNode};
 use super::output::DrmOutput;
 use super::pipe::Pipe;
-use super::scanout_renderer::ScanoutRenderer;
 use super::worker::WorkerHandle;
 use super::{ConfiguredMode, DrmError, mode};
-use crate::backend::{EdidIdentity, ModeId};
+use crate::backend::{DeviceRenderer, EdidIdentity, ModeId};
 use crate::real_time;
 
 /// A result that the worker reports.
@@ -107,7 +106,7 @@ impl DrmCard {
         self.opened.as_ref().map_or("unknown", |opened| &opened.driver)
     }
 
-    /// The device number, as passed to a [`ScanoutRenderer`]; zero until the device is open.
+    /// The device number, as passed to a [`DeviceRenderer`]; zero until the device is open.
     pub fn number(&self) -> u64 {
         self.opened.as_ref().map_or(0, |opened| opened.number)
     }
@@ -129,7 +128,7 @@ impl DrmCard {
     pub fn scan(
         &self,
         wish: impl Fn(&str, Option<&EdidIdentity>) -> ConfiguredMode + Send + 'static,
-        renderer: Box<dyn ScanoutRenderer>,
+        renderer: Box<dyn DeviceRenderer>,
     ) {
         self.scans.send_quietly(ScanRequest { wish: Box::new(wish), renderer });
         let (jobs, reports) = (self.jobs.clone(), self.reports.clone());

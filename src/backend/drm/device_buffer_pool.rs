@@ -7,9 +7,11 @@
 //! ```
 
 use super::memory::{LendsStorage, ScanoutPicture};
-use super::scanout_renderer::MOST_WAITING;
 use super::stale_region::{add, whole};
 use crate::backend::{Buffer, PixelRect};
+
+/// How many frames may wait behind the frame in flight: enough to hide one render of ours that takes three refreshes.
+pub(super) const MOST_WAITING: usize = 3;
 
 /// One buffer each: on screen, in flight, drawn into.
 pub(super) const FEWEST: usize = 3;

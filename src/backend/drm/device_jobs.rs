@@ -25,11 +25,10 @@ use super::pipe::{PipeChannels, PipeProperties};
 use super::planes::{ClientPlanes, MOST_OVERLAYS};
 use super::presenter::{self, PresenterChannels};
 use super::scanout::{ScanoutAllocator, ScanoutBuffers};
-use super::scanout_renderer::ScanoutRenderer;
 use super::vrr::VariableRates;
 use super::worker::WorkerHandle;
 use super::{ConfiguredMode, DrmError, driver_features, edid, fence, kms, mode, vblank};
-use crate::backend::EdidIdentity;
+use crate::backend::{DeviceRenderer, EdidIdentity};
 use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// The kernel's virtual display driver.
@@ -72,7 +71,7 @@ pub(super) type ModeChooser = Box<dyn Fn(&str, Option<&EdidIdentity>) -> Configu
 pub(super) struct ScanRequest {
     pub wish: ModeChooser,
     /// The renderer for the outputs' buffers.
-    pub renderer: Box<dyn ScanoutRenderer>,
+    pub renderer: Box<dyn DeviceRenderer>,
 }
 
 /// A monitor that is driven, or was until just now.
@@ -236,7 +235,7 @@ impl WorkerState {
         &mut self,
         (monitor, earlier): (&ConnectedMonitor, Option<(LitMonitor, MonitorChange)>),
         wish: &ModeChooser,
-        renderer: &mut dyn ScanoutRenderer,
+        renderer: &mut dyn DeviceRenderer,
         jobs: &WorkerHandle,
         reports: &WorkerReports,
     ) -> Result<(PipeProperties, ScanoutBuffers, PipeChannels), DrmError> {

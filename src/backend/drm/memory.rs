@@ -4,7 +4,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use drm_fourcc::DrmFourcc;
 use smithay::backend::allocator::Buffer as _;
 use smithay::backend::allocator::gbm::GbmBuffer;
 use smithay::backend::drm::gbm::GbmFramebuffer;
@@ -14,6 +13,7 @@ use smithay::reexports::drm::control::{Device, framebuffer};
 use super::dumb::DumbFrame;
 use super::plane_config::part;
 use super::worker::WorkerHandle;
+use crate::backend::gbm_layout::read_gbm;
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{BufferStorage, MappedPixels, PixelBuffer, PixelRect};
 
@@ -200,25 +200,6 @@ impl MappedPixels for LentPicture {
     fn draw(&mut self, draw: &mut dyn FnMut(&mut [u32], usize)) {
         self.0.draw(draw);
     }
-}
-
-/// Copies a GBM buffer. The driver converts a tiled layout.
-fn read_gbm(buffer: &GbmBuffer, (width, height): (i32, i32)) -> Option<PixelBuffer> {
-    let (columns, rows) = (width.unsigned_abs(), height.unsigned_abs());
-    // Mappings of one device share a context, and two threads may read at the same time.
-    static READING: Mutex<()> = Mutex::new(());
-    let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
-    let swapped = matches!(buffer.format().code, DrmFourcc::Xbgr8888 | DrmFourcc::Abgr8888);
-    let read = buffer.map(0, 0, columns, rows, |mapped| {
-        let rows = mapped.buffer().chunks_exact((mapped.stride() as usize).max(1)).take(rows as usize);
-        let pixels = rows.flat_map(|row| row.chunks_exact(4).take(columns as usize)).map(|pixel| {
-            let [first, second, third, _] = [pixel[0], pixel[1], pixel[2], pixel[3]];
-            let (blue, green, red) = if swapped { (third, second, first) } else { (first, second, third) };
-            u32::from_be_bytes([0, red, green, blue])
-        });
-        PixelBuffer { width, height, pixels: pixels.collect() }
-    });
-    read.inspect_err(|error| tracing::debug!(%error, "a display's buffer cannot be read")).ok()
 }
 
 /// A client's buffer as a framebuffer. Like a picture, the worker frees it.

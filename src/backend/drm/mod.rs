@@ -18,7 +18,7 @@
 //! | `device_buffer_pool` | buffers that a GPU or the CPU draws into in place: free buffers and ages |
 //! | `gbm`, `fence` | device buffers that a GPU draws into, submitted before they are finished |
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
-//! | `scanout_renderer`, `node` | the renderer's interface, and the device node that it opens |
+//! | `node` | the device node that the renderer opens |
 //! | `damage`, `stale_region` | damage clips for drivers |
 //! | `driver_features` | asynchronous flips, cursor moves and `DIRTYFB`: those of each driver |
 //! | `property` | properties of KMS objects |
@@ -77,7 +77,6 @@ mod property;
 mod readback;
 mod retry_backoff;
 mod scanout;
-mod scanout_renderer;
 mod shadow;
 mod stale_region;
 mod test_commit_cache;
@@ -88,9 +87,8 @@ mod worker;
 pub use card::{CardEvent, DrmCard};
 pub use edid::identify;
 pub use mode::ConfiguredMode;
-pub use node::RendererNode;
+pub use node::{RendererNode, open_node};
 pub use output::DrmOutput;
-pub use scanout_renderer::ScanoutRenderer;
 pub use vrr::slowest_rate;
 
 /// An error of a DRM device: the attempted operation and the kernel's error.

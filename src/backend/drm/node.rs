@@ -48,6 +48,22 @@ pub(super) fn reopen(device: &impl Device, node: RendererNode) -> io::Result<Own
     Ok(file.0)
 }
 
+/// Opens the node of the device with this number (`st_rdev` of any of its nodes), which another process may display on.
+pub fn open_node(number: u64, node: RendererNode) -> io::Result<OwnedFd> {
+    let device = DrmNode::from_dev_id(number).map_err(io::Error::other)?;
+    let open = |path| OpenOptions::new().read(true).write(true).open(path).map(OwnedFd::from);
+    if node == RendererNode::Render
+        && let Some(path) = device.dev_path_with_type(NodeType::Render)
+    {
+        return open(path);
+    }
+    let path = device.dev_path_with_type(NodeType::Primary).ok_or(io::ErrorKind::NotFound)?;
+    let file = NodeFile(open(path)?);
+    // Without another master the kernel makes this file the master.
+    let _ = file.release_master_lock();
+    Ok(file.0)
+}
+
 /// Authenticates a file of the primary node: as DRM master we have to allow it to render.
 #[expect(deprecated, reason = "some devices have no render node")]
 fn authenticate(device: &impl Device, file: &NodeFile) {

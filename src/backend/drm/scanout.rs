@@ -12,12 +12,11 @@ use super::device_buffer_pool::{DeviceBufferPool, FEWEST};
 use super::dumb::{DumbFrame, Format};
 use super::gbm::{GbmBufferAllocator, GbmScanoutBuffer};
 use super::memory::{CpuDrawnStorage, ScanoutPicture};
-use super::scanout_renderer::ScanoutRenderer;
 use super::shadow::{self, ShadowBuffers};
 use super::worker::WorkerHandle;
 use super::{DrmError, damage};
 use crate::backend::plane::DeviceMemory;
-use crate::backend::{Buffer, PixelRect};
+use crate::backend::{Buffer, DeviceRenderer, PixelRect};
 
 /// The buffers of one pipe in one mode.
 pub(super) enum ScanoutBuffers {
@@ -50,7 +49,7 @@ impl ScanoutAllocator {
         crtc: &mut Crtc,
         size: (i32, i32),
         name: &str,
-        renderer: &mut dyn ScanoutRenderer,
+        renderer: &mut dyn DeviceRenderer,
         jobs: &WorkerHandle,
     ) -> Result<ScanoutBuffers, DrmError> {
         let found = GbmBufferAllocator::find(crtc, size, renderer, jobs);

@@ -11,8 +11,8 @@
 //!
 //! There are two dumb buffers until frames are finished ahead of their refreshes; the worker then allocates more.
 
+use super::device_buffer_pool::MOST_WAITING;
 use super::memory::ScanoutPicture;
-use super::scanout_renderer::MOST_WAITING;
 use super::stale_region::{add, whole};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 

@@ -2,19 +2,24 @@
 
 use std::cell::RefCell;
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use wayland_client::backend::WaylandError;
 use wayland_client::globals::registry_queue_init;
 use wayland_client::{Connection, DispatchError, EventQueue};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1::Flags;
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 
 use super::NestedError;
+use super::device_allocator::{DeviceTrial, SharedAllocator, parameters};
 use super::event::{ParentEvent, WindowId};
 use super::output::NestedOutput;
 use super::parent::ParentState;
 use super::parent_socket::ParentSocket;
 use super::window::ParentToplevel;
+use crate::backend::DeviceRenderer;
+use crate::backend::plane::DeviceMemory;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// A connection to another compositor.
@@ -26,6 +31,8 @@ pub struct NestedBackend {
     parent: ParentState,
     socket: Rc<ParentSocket>,
     last_window: u32,
+    /// Allocates the buffers of windows in the memory of the parent's device.
+    device: Option<SharedAllocator>,
 }
 
 impl NestedBackend {
@@ -46,7 +53,42 @@ impl NestedBackend {
             );
         }
         let socket = Rc::new(ParentSocket::new(connection)?);
-        Ok(NestedBackend { queue, parent, socket, last_window: 0 })
+        Ok(NestedBackend { queue, parent, socket, last_window: 0, device: None })
+    }
+
+    /// The number of the parent's device (`st_rdev`), if it reads buffers in the memory of that device.
+    pub fn device(&self) -> Option<u64> {
+        self.parent.formats.known().map(|(device, _)| device)
+    }
+
+    /// Gives the windows that are opened from now on buffers in the memory of the parent's device, which `file` opens.
+    /// Blocks for the parent's and the renderer's answers. Returns the layout of the buffers, for messages; the error is
+    /// a sentence.
+    pub fn use_device(&mut self, file: OwnedFd, renderer: &mut dyn DeviceRenderer) -> Result<String, String> {
+        let (number, formats) = self.parent.formats.known().ok_or("the parent names no device")?;
+        let (Some(dmabuf), sync) = self.parent.device_objects() else { return Err("the parent takes none".to_owned()) };
+        let trial = DeviceTrial::new(file, number, &formats, renderer)?;
+        let accepts = |memory: &DeviceMemory| self.accepts(&dmabuf, memory);
+        let allocator = trial.choose(renderer, accepts, dmabuf.clone(), sync)?;
+        let waits = if allocator.sync().is_some() { "explicit" } else { "implicit" };
+        let layout = format!("{}, {waits} synchronisation", allocator.layout());
+        self.device = Some(Rc::new(allocator));
+        Ok(layout)
+    }
+
+    /// Whether the parent takes this buffer.
+    fn accepts(&mut self, dmabuf: &ZwpLinuxDmabufV1, memory: &DeviceMemory) -> Result<(), String> {
+        let parameters = parameters(dmabuf, memory, &self.queue.handle());
+        let (width, height) = (memory.width.cast_signed(), memory.height.cast_signed());
+        self.parent.tested = None;
+        parameters.create(width, height, memory.format, Flags::empty());
+        while self.parent.tested.is_none() {
+            let dispatched = self.queue.blocking_dispatch(&mut self.parent);
+            dispatched.map_err(|error| lost(self.socket.connection(), &error.into()).to_string())?;
+        }
+        parameters.destroy();
+        let is_taken = self.parent.tested == Some(true);
+        is_taken.then_some(()).ok_or_else(|| "the parent refuses it".to_owned())
     }
 
     /// Opens a window of `size` logical pixels and waits until the parent has configured it.
@@ -55,8 +97,9 @@ impl NestedBackend {
         let id = WindowId(self.last_window);
         let handle = self.queue.handle();
         let objects = self.parent.make_window(id, &format!("Upbeat – {name}"), &handle);
-        let refresh = self.parent.refresh();
-        let window = ParentToplevel::new(id, objects, self.socket.clone(), handle, size, refresh)?;
+        let shape = (size, self.parent.refresh());
+        let window = ParentToplevel::new(id, objects, self.socket.clone(), handle, shape, self.device.clone())
+            .map_err(NestedError::Memory)?;
         window.surface().commit();
         let window = Rc::new(RefCell::new(window));
         self.parent.windows.push(window.clone());

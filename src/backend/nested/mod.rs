@@ -16,26 +16,35 @@
 //! |---|---|
 //! | `frame_states`, `submit_lead` | states of frames, the learned submit lead: no I/O |
 //! | `stale_region`, `clock` | stale regions of buffers, clock conversion: no I/O |
-//! | `window`, `pool` | one window: its objects, its size, its buffers |
-//! | `parent`, `dispatch`, `input` | the parent's globals and events |
+//! | `window` | one window: its objects, its size, its frames |
+//! | `window_buffers`, `pool` | its buffers in shared memory, into which frames are copied |
+//! | `device_pool`, `device_allocator`, `parent_device`, `buffer_timeline` | its buffers on the parent's device, into which a GPU draws |
+//! | `parent`, `parent_formats`, `dispatch`, `device_events`, `input` | the parent's globals and events |
 //! | [`backend`], [`output`], `parent_socket` | one pollable descriptor, a handle per output |
 //!
 //! Nothing here blocks after the start: requests that the parent does not read are sent later, and they are at most one
 //! frame per window. Nothing polls: the one timer runs only while a frame waits for an answer.
 
 pub mod backend;
+mod buffer_timeline;
 mod clock;
+mod device_allocator;
+mod device_events;
+mod device_pool;
 mod dispatch;
 mod event;
 mod frame_states;
 mod input;
 pub mod output;
 mod parent;
+mod parent_device;
+mod parent_formats;
 mod parent_socket;
 mod pool;
 mod stale_region;
 mod submit_lead;
 mod window;
+mod window_buffers;
 
 pub use backend::NestedBackend;
 pub use event::{ParentEvent, WindowId};
@@ -68,6 +77,9 @@ pub enum NestedError {
     /// The parent ended the connection with a protocol error.
     #[error("the parent compositor closed the connection over an error: {0}")]
     Refused(String),
+    /// There is no memory for a window's buffers.
+    #[error("a window in the parent compositor has no buffers: {0}")]
+    Memory(String),
     /// The system has no memory or no descriptors left.
     #[error("a window in the parent compositor cannot be created: {0}")]
     System(#[from] rustix::io::Errno),

@@ -7,7 +7,8 @@ use super::event::WindowId;
 use super::frame_states::DEPTH;
 use super::window::ParentToplevel;
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, FramePlan, PixelBuffer, SubmitError, VideoMode,
+    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, FramePlan, PixelBuffer, PixelRect,
+    ScreenSnapshot, SubmitError, VideoMode,
 };
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
@@ -79,8 +80,15 @@ impl Display for NestedOutput {
         self.window.borrow_mut().set_power(on);
     }
 
-    fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {
-        self.window.borrow().picture()
+    fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
+        let VideoMode { width, height, .. } = self.mode();
+        let (snapshot, mut pixels) = (self.snapshot(with_cursor)?, Vec::new());
+        let is_read = snapshot.read(PixelRect { x: 0, y: 0, width, height }, &mut pixels);
+        is_read.then_some(PixelBuffer { width, height, pixels })
+    }
+
+    fn snapshot(&self, _with_cursor: bool) -> Option<ScreenSnapshot> {
+        self.window.borrow().snapshot()
     }
 
     fn poll_event(&mut self) -> Option<DisplayEvent> {

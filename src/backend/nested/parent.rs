@@ -8,6 +8,9 @@ use wayland_client::globals::GlobalList;
 use wayland_client::protocol::{wl_compositor::WlCompositor, wl_output::WlOutput, wl_seat::WlSeat, wl_shm::WlShm};
 use wayland_client::{Dispatch, Proxy, QueueHandle};
 use wayland_protocols::wp::fractional_scale::v1::client::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1;
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
+use wayland_protocols::wp::linux_drm_syncobj::v1::client::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;
 use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
 use wayland_protocols::wp::viewporter::client::wp_viewporter::WpViewporter;
 use wayland_protocols::xdg::decoration::zv1::client::{
@@ -19,6 +22,7 @@ use super::NestedError;
 use super::clock::ParentClock;
 use super::event::{ParentEvent, WindowId};
 use super::input::ParentDevices;
+use super::parent_formats::ParentFormats;
 use super::window::{ParentToplevel, ToplevelObjects};
 
 /// The assumed rate if the parent states none, in millihertz.
@@ -33,6 +37,9 @@ pub(super) struct ParentGlobals {
     fractional_scale: Option<WpFractionalScaleManagerV1>,
     decoration: Option<ZxdgDecorationManagerV1>,
     presentation: Option<WpPresentation>,
+    dmabuf: Option<ZwpLinuxDmabufV1>,
+    sync: Option<WpLinuxDrmSyncobjManagerV1>,
+    _feedback: Option<ZwpLinuxDmabufFeedbackV1>,
     _seat: Option<WlSeat>,
 }
 
@@ -51,6 +58,10 @@ pub(super) struct ParentState {
     pub globals: ParentGlobals,
     /// The clock of its presentation times; `None` if it has none, or one that cannot be read here.
     pub clock: Option<ParentClock>,
+    /// Its device, and the buffers that it reads there.
+    pub formats: ParentFormats,
+    /// Whether it took the buffer that was offered to it as a test.
+    pub tested: Option<bool>,
     pub screens: Vec<ParentScreen>,
     pub windows: Vec<Rc<RefCell<ParentToplevel>>>,
     pub devices: ParentDevices,
@@ -60,6 +71,8 @@ pub(super) struct ParentState {
 impl ParentState {
     /// Binds the required globals, and the optional globals that exist.
     pub(super) fn bind(list: &GlobalList, handle: &QueueHandle<ParentState>) -> Result<Self, NestedError> {
+        // Older versions do not name the device.
+        let dmabuf: Option<ZwpLinuxDmabufV1> = list.bind(handle, 4..=5, ()).ok();
         let globals = ParentGlobals {
             compositor: require(list, handle, 4..=6)?,
             shm: require(list, handle, 1..=1)?,
@@ -68,6 +81,9 @@ impl ParentState {
             fractional_scale: list.bind(handle, 1..=1, ()).ok(),
             decoration: list.bind(handle, 1..=1, ()).ok(),
             presentation: list.bind(handle, 1..=1, ()).ok(),
+            _feedback: dmabuf.as_ref().map(|dmabuf| dmabuf.get_default_feedback(handle, ())),
+            dmabuf,
+            sync: list.bind(handle, 1..=1, ()).ok(),
             // Below version 5 there is no `wl_pointer.frame` to group pointer events.
             _seat: list.bind(handle, 5..=9, ()).ok(),
         };
@@ -83,6 +99,8 @@ impl ParentState {
         Ok(ParentState {
             globals,
             clock: None,
+            formats: ParentFormats::default(),
+            tested: None,
             screens,
             windows: Vec::new(),
             devices: ParentDevices::default(),
@@ -117,6 +135,11 @@ impl ParentState {
             presentation: globals.presentation.clone().filter(|_| self.clock.is_some()),
             shm: globals.shm.clone(),
         }
+    }
+
+    /// Its objects for buffers in the memory of its device, and for explicit synchronisation.
+    pub(super) fn device_objects(&self) -> (Option<ZwpLinuxDmabufV1>, Option<WpLinuxDrmSyncobjManagerV1>) {
+        (self.globals.dmabuf.clone(), self.globals.sync.clone())
     }
 
     /// The window with this id.

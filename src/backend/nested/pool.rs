@@ -19,7 +19,7 @@ use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use upbeat_client::memory::SharedMemory;
 
 /// The number of buffers: on screen, latched, committed, composed into, and one more for a parent that releases late.
-const SLOTS: usize = 5;
+pub(super) const SLOTS: usize = 5;
 
 /// Identifies a buffer: its window, the number of its pool, and its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +29,60 @@ pub(super) struct BufferTag {
     slot: usize,
 }
 
+/// The slot of a buffer that is in no pool.
+const NO_SLOT: usize = usize::MAX;
+
+impl BufferTag {
+    pub(super) const fn new(window: WindowId, pool: u32, slot: usize) -> Self {
+        BufferTag { window, pool, slot }
+    }
+
+    /// For a buffer of a window that its pool does not lend.
+    pub(super) const fn outside_pools(window: WindowId) -> Self {
+        Self::new(window, 0, NO_SLOT)
+    }
+
+    /// Its slot, if it is in the `pool`-th pool of its window.
+    pub(super) fn slot_in(self, pool: u32) -> Option<usize> {
+        (self.pool == pool && self.slot != NO_SLOT).then_some(self.slot)
+    }
+}
+
+/// A buffer in memory that we share with the parent.
 #[derive(Debug)]
-struct NestedBufferSlot {
+pub(super) struct NestedBufferSlot {
     buffer: WlBuffer,
     memory: SharedMemory,
     /// The parent may read it.
     held: bool,
     stale: StaleRegion,
+}
+
+impl NestedBufferSlot {
+    /// A black buffer of `size` pixels.
+    pub(super) fn new(
+        tag: BufferTag,
+        (width, height): (i32, i32),
+        shm: &WlShm,
+        handle: &QueueHandle<ParentState>,
+    ) -> rustix::io::Result<Self> {
+        let memory = SharedMemory::new("upbeat-output", width as usize * height as usize)?;
+        let bytes = i32::try_from(memory.bytes()).map_err(|_| rustix::io::Errno::OVERFLOW)?;
+        let pool = shm.create_pool(memory.file().as_fd(), bytes, handle, ());
+        let buffer = pool.create_buffer(0, width, height, width * 4, wl_shm::Format::Xrgb8888, handle, tag);
+        pool.destroy();
+        Ok(NestedBufferSlot { buffer, memory, held: false, stale: StaleRegion::All })
+    }
+
+    pub(super) const fn buffer(&self) -> &WlBuffer {
+        &self.buffer
+    }
+}
+
+impl Drop for NestedBufferSlot {
+    fn drop(&mut self) {
+        self.buffer.destroy();
+    }
 }
 
 /// The buffers of one window in one size.
@@ -60,16 +107,7 @@ impl NestedBufferPool {
         handle: &QueueHandle<ParentState>,
     ) -> rustix::io::Result<Self> {
         let (width, height) = size;
-        let pixels = width as usize * height as usize;
-        let slot = |index: usize| -> rustix::io::Result<NestedBufferSlot> {
-            let memory = SharedMemory::new("upbeat-output", pixels)?;
-            let bytes = i32::try_from(memory.bytes()).map_err(|_| rustix::io::Errno::OVERFLOW)?;
-            let pool = shm.create_pool(memory.file().as_fd(), bytes, handle, ());
-            let tag = BufferTag { window, pool: number, slot: index };
-            let buffer = pool.create_buffer(0, width, height, width * 4, wl_shm::Format::Xrgb8888, handle, tag);
-            pool.destroy();
-            Ok(NestedBufferSlot { buffer, memory, held: false, stale: StaleRegion::All })
-        };
+        let slot = |index: usize| NestedBufferSlot::new(BufferTag::new(window, number, index), size, shm, handle);
         let slots = (0..SLOTS).map(slot).collect::<Result<_, _>>()?;
         Ok(NestedBufferPool { number, size, slots, canvas: Some(PixelBuffer::new(width, height)), is_known: false })
     }
@@ -158,8 +196,8 @@ impl NestedBufferPool {
 
     /// The parent has released the buffer, or will never read it.
     pub(super) fn released(&mut self, tag: BufferTag) {
-        if tag.pool == self.number {
-            self.give_back(tag.slot);
+        if let Some(slot) = tag.slot_in(self.number) {
+            self.give_back(slot);
         }
     }
 
@@ -167,14 +205,6 @@ impl NestedBufferPool {
     pub(super) fn give_back(&mut self, index: usize) {
         if let Some(slot) = self.slots.get_mut(index) {
             slot.held = false;
-        }
-    }
-}
-
-impl Drop for NestedBufferPool {
-    fn drop(&mut self) {
-        for slot in &self.slots {
-            slot.buffer.destroy();
         }
     }
 }

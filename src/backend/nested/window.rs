@@ -1,5 +1,6 @@
 //! One window in the parent: its objects, its size, its frames.
 
+mod in_flight;
 mod shape;
 
 use std::collections::VecDeque;
@@ -13,15 +14,18 @@ use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::ZxdgToplevelDecorationV1;
 use wayland_protocols::xdg::shell::client::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
 
+use super::device_allocator::SharedAllocator;
 use super::event::{ParentEvent, WindowId};
 use super::frame_states::{CommitDecision, DEPTH, NestedFrames};
 use super::parent::ParentState;
 use super::parent_socket::ParentSocket;
-use super::pool::{BufferTag, NestedBufferPool};
+use super::pool::BufferTag;
 use super::submit_lead::{LearnedLead, PresentedSample};
+use super::window_buffers::WindowBuffers;
 use crate::backend::{
-    Buffer, DisplayEvent, FrameId, FramePlan, LossReason, PixelBuffer, PixelRect, PlanChange, SubmitError, VideoMode,
+    Buffer, DisplayEvent, FrameId, FramePlan, LossReason, PixelRect, PlanChange, ScreenSnapshot, SubmitError, VideoMode,
 };
+use in_flight::NestedFrameBuffer;
 pub(super) use shape::SCALE_STEPS;
 use shape::physical;
 use upbeat_timing::time::{Instant, Span};
@@ -39,18 +43,6 @@ pub(super) struct ToplevelObjects {
     pub shm: WlShm,
 }
 
-/// A frame in flight; its picture is in the buffer `slot`.
-#[derive(Debug)]
-struct NestedFrameBuffer {
-    frame: FrameId,
-    slot: usize,
-    damage: Vec<PixelRect>,
-    /// The expected start of the refresh that it was made for.
-    target: Instant,
-    /// The buffer was committed to the parent.
-    is_committed: bool,
-}
-
 pub(super) struct ParentToplevel {
     id: WindowId,
     objects: ToplevelObjects,
@@ -62,12 +54,14 @@ pub(super) struct ParentToplevel {
     scale: u32,
     /// Refresh rate in millihertz.
     refresh: u32,
-    pool: NestedBufferPool,
+    buffers: WindowBuffers,
     pools: u32,
     frames: NestedFrames,
     lead: LearnedLead,
     /// Frames in flight, the oldest first.
     in_flight: VecDeque<NestedFrameBuffer>,
+    /// Damage of frames that were withdrawn before they were committed: the next commit includes it.
+    unsent: Vec<PixelRect>,
     /// The slot of the buffer on screen.
     shown: Option<usize>,
     is_on: bool,
@@ -81,16 +75,17 @@ pub(super) struct ParentToplevel {
 }
 
 impl ParentToplevel {
-    /// A window of `size` logical pixels. It shows no frame until the parent has [configured](Self::configured) it.
+    /// A window of `size` logical pixels, with buffers in the memory of `device` if given. It shows no frame until the
+    /// parent has [configured](Self::configured) it. The error is a sentence.
     pub(super) fn new(
         id: WindowId,
         objects: ToplevelObjects,
         socket: Rc<ParentSocket>,
         handle: QueueHandle<ParentState>,
-        size: (i32, i32),
-        refresh: u32,
-    ) -> rustix::io::Result<Self> {
-        let pool = NestedBufferPool::new(id, 0, size, &objects.shm, &handle)?;
+        (size, refresh): ((i32, i32), u32),
+        device: Option<SharedAllocator>,
+    ) -> Result<Self, String> {
+        let buffers = WindowBuffers::new(id, size, device, &objects.shm, &handle)?;
         let frames = NestedFrames::new(objects.presentation.is_some());
         Ok(ParentToplevel {
             id,
@@ -100,11 +95,12 @@ impl ParentToplevel {
             logical: size,
             scale: SCALE_STEPS,
             refresh,
-            pool,
+            buffers,
             pools: 0,
             frames,
             lead: LearnedLead::default(),
             in_flight: VecDeque::with_capacity(DEPTH),
+            unsent: Vec::new(),
             shown: None,
             is_on: true,
             is_closed: false,
@@ -156,11 +152,11 @@ impl ParentToplevel {
 
 impl ParentToplevel {
     pub(super) fn acquire(&mut self) -> Option<Buffer> {
-        self.pool.acquire()
+        self.buffers.acquire()
     }
 
     pub(super) fn release(&mut self, buffer: Buffer) {
-        self.pool.release(buffer);
+        self.buffers.release(buffer);
     }
 
     /// Whether `plan` would be accepted.
@@ -169,10 +165,10 @@ impl ParentToplevel {
             return Err(SubmitError::Off);
         }
         match &plan.change {
-            PlanChange::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
+            PlanChange::Compose { buffer, .. } if !self.buffers.recognises(buffer) => {
                 Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"))
             }
-            PlanChange::Compose { .. } if plan.in_fence.is_some() => {
+            PlanChange::Compose { .. } if plan.in_fence.is_some() && !self.buffers.takes_fences() => {
                 Err(SubmitError::Unsupported("shared memory cannot wait for a fence"))
             }
             PlanChange::Compose { .. } => self.frames.test(),
@@ -184,7 +180,7 @@ impl ParentToplevel {
     /// Takes a plan that was [tested](Self::test).
     pub(super) fn submit(&mut self, plan: FramePlan, now: Instant) {
         let PlanChange::Compose { buffer, damage } = plan.change else { return };
-        let Some(slot) = self.pool.compose(buffer, &damage) else {
+        let Some(slot) = self.buffers.compose(buffer, &damage) else {
             // `acquire` found a free buffer, and only this function uses buffers up.
             tracing::error!(window = self.id.0, "no buffer is free: the parent has not released any");
             self.frames.report(DisplayEvent::Lost { frame: plan.frame, reason: LossReason::Device });
@@ -193,6 +189,7 @@ impl ParentToplevel {
         self.in_flight.push_back(NestedFrameBuffer {
             frame: plan.frame,
             slot,
+            fence: plan.in_fence,
             damage,
             target: plan.present,
             is_committed: false,
@@ -216,54 +213,6 @@ impl ParentToplevel {
         if let Some(deadline) = self.frames.deadline() {
             self.socket.wake_by(deadline);
         }
-    }
-
-    /// Commits a frame in flight to the parent.
-    fn commit(&mut self, frame: FrameId) {
-        let Some(taken) = self.in_flight.iter_mut().find(|taken| taken.frame == frame) else { return };
-        taken.is_committed = true;
-        let Some(buffer) = self.pool.buffer(taken.slot) else { return };
-        let surface = &self.objects.surface;
-        surface.attach(Some(buffer), 0, 0);
-        for rect in &taken.damage {
-            surface.damage_buffer(rect.x, rect.y, rect.width, rect.height);
-        }
-        if taken.damage.is_empty() {
-            // A parent may ignore a commit without damage, and send no feedback for it until the next frame.
-            surface.damage_buffer(0, 0, 1, 1);
-        }
-        surface.frame(&self.handle, (self.id, taken.frame));
-        if let Some(presentation) = &self.objects.presentation {
-            presentation.feedback(surface, &self.handle, (self.id, taken.frame));
-        }
-        self.acknowledge();
-        self.objects.surface.commit();
-        self.socket.flush();
-    }
-
-    /// Acknowledges the parent's last configure event: the next commit has that size and state.
-    fn acknowledge(&mut self) {
-        if let Some(serial) = self.serial.take() {
-            self.objects.xdg_surface.ack_configure(serial);
-        }
-    }
-
-    pub(super) fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
-        let stays = self.frames.supersede(from);
-        self.forget_lost();
-        stays
-    }
-
-    /// Forgets lost frames. A held frame was never committed, so the parent will not release its buffer.
-    fn forget_lost(&mut self) {
-        let (frames, pool) = (&self.frames, &mut self.pool);
-        self.in_flight.retain(|taken| {
-            let is_lost = !frames.has(taken.frame);
-            if is_lost && !taken.is_committed {
-                pool.give_back(taken.slot);
-            }
-            !is_lost
-        });
     }
 
     /// The parent has sent the frame callback of `frame`.
@@ -321,7 +270,7 @@ impl ParentToplevel {
     }
 
     pub(super) fn released(&mut self, tag: BufferTag) {
-        self.pool.released(tag);
+        self.buffers.released(tag);
     }
 
     /// Handles answers that are overdue at `now`. Returns the next deadline.
@@ -344,8 +293,9 @@ impl ParentToplevel {
         }
     }
 
-    pub(super) fn picture(&self) -> Option<PixelBuffer> {
-        self.pool.picture(self.shown.filter(|_| self.is_on)?)
+    /// A snapshot of the frame on screen.
+    pub(super) fn snapshot(&self) -> Option<ScreenSnapshot> {
+        self.buffers.snapshot(self.shown.filter(|_| self.is_on)?)
     }
 
     /// Off paints the window black, unless it is hidden anyway.
@@ -355,9 +305,10 @@ impl ParentToplevel {
         }
         self.frames.lose(LossReason::Gone);
         self.forget_lost();
+        let VideoMode { width, height, .. } = self.mode();
         if !self.frames.is_hidden()
             && !self.is_closed
-            && let Some(black) = self.pool.black()
+            && let Some(black) = self.buffers.black(self.id, (width, height), &self.objects.shm, &self.handle)
         {
             self.objects.surface.attach(Some(black), 0, 0);
             self.objects.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);

@@ -4,24 +4,21 @@ use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use calloop::{LoopHandle, RegistrationToken};
 
-use drm_fourcc::DrmFormat;
-
 use super::renderer_trial::{self, RendererTrial};
-use crate::backend::drm::{CardEvent, ConfiguredMode, DrmCard, DrmOutput, ScanoutRenderer};
-use crate::backend::plane::DeviceMemory;
+use crate::backend::drm::{CardEvent, ConfiguredMode, DrmCard, DrmOutput};
 use crate::backend::seat::Seat;
 use crate::backend::{Display as _, EdidIdentity, ModeId};
 use crate::deferred_calls;
 use crate::output::hotplug;
 use crate::output::power;
 use crate::protocol::syncobj;
-use crate::render::{RenderTargets, Renderer};
+use crate::render::Renderer;
+use crate::session::renderer::RendererDrawer;
 use crate::session::virtual_outputs;
 use crate::state::State;
 use crate::surface::scanout_feedback;
@@ -171,24 +168,6 @@ fn dispatch(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId
         if let Err(error) = handle_change(handle, state, id, card, change) {
             tracing::error!("a display device: {error:#}");
         }
-    }
-}
-
-/// The renderer, as the DRM backend sees it.
-struct RendererDrawer(Option<RenderTargets>);
-
-impl ScanoutRenderer for RendererDrawer {
-    fn formats(&self, device: u64) -> Vec<DrmFormat> {
-        self.0.as_ref().map_or(Vec::new(), |targets| targets.formats(device))
-    }
-
-    fn is_cpu(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String> {
-        let targets = self.0.as_ref().ok_or("there is no renderer")?;
-        targets.try_draw(memory).map_err(|error| error.to_string())
     }
 }
 

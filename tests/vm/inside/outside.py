@@ -2,14 +2,17 @@
 """Inside the guest: the screen of its virtio-gpu as it is seen from outside, by QEMU.
 
     outside.py pixel X Y        prints that pixel as rrggbb
+    outside.py picture PNG      writes all of it to a file
 """
 
 import json
 import os
+import struct
 import sys
 import termios
 import time
 import tty
+import zlib
 
 # QEMU's monitor, and the folder that both sides see (guest.d/run.sh).
 MONITOR, SHARED = "/dev/ttyS1", "/run/upbeat-guest"
@@ -60,9 +63,23 @@ def pixel(screen, x, y):
     return pixels[(y * width + x) * 3 :][:3].hex()
 
 
+def write(screen, path):
+    width, height, pixels = screen
+    rows = b"".join(b"\0" + pixels[row * width * 3 : (row + 1) * width * 3] for row in range(height))
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["pixel", x, y]:
             print(pixel(Monitor().screen(), int(x), int(y)))
+        case ["picture", path]:
+            write(Monitor().screen(), path)
         case _:
             sys.exit(__doc__)

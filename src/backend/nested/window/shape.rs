@@ -2,7 +2,6 @@
 
 use super::ParentToplevel;
 use crate::backend::nested::event::ParentEvent;
-use crate::backend::nested::pool::NestedBufferPool;
 use crate::backend::nested::submit_lead::LearnedLead;
 use crate::backend::{DisplayEvent, LossReason};
 
@@ -61,10 +60,10 @@ impl ParentToplevel {
     }
 
     fn resize(&mut self, logical: (i32, i32), scale: u32) {
-        let pool =
-            NestedBufferPool::new(self.id, self.pools + 1, physical(logical, scale), &self.objects.shm, &self.handle);
-        let pool = match pool {
-            Ok(pool) => pool,
+        let number = (self.id, self.pools + 1);
+        let resized = self.buffers.resized(number, physical(logical, scale), &self.objects.shm, &self.handle);
+        let buffers = match resized {
+            Ok(buffers) => buffers,
             Err(error) => {
                 let (width, height) = logical;
                 tracing::error!(%error, "no memory for a window of {width}x{height}: it keeps its size");
@@ -72,10 +71,11 @@ impl ParentToplevel {
             }
         };
         self.pools += 1;
-        self.pool = pool;
+        self.buffers = buffers;
         (self.logical, self.scale) = (logical, scale);
         self.frames.lose_held(LossReason::ModeChange);
         self.in_flight.clear();
+        self.unsent.clear();
         self.shown = None;
         match &self.objects.viewport {
             Some(viewport) => viewport.set_destination(logical.0, logical.1),

@@ -1,16 +1,13 @@
-//! The renderer's interface towards a DRM device.
+//! The renderer's interface towards backends that allocate its buffers in the memory of a device.
 
 use std::sync::Arc;
 
 use drm_fourcc::DrmFormat;
 
-use crate::backend::plane::DeviceMemory;
+use super::plane::DeviceMemory;
 
-/// How many frames may wait behind the frame in flight: enough to hide one render of ours that takes three refreshes.
-pub(super) const MOST_WAITING: usize = 3;
-
-/// The renderer, as the device's worker calls it.
-pub trait ScanoutRenderer: Send {
+/// The renderer, as a backend calls it.
+pub trait DeviceRenderer: Send {
     /// The formats and modifiers that it can render into, in the memory of the device with this number (`st_rdev`).
     /// Empty: it renders into ordinary memory.
     fn formats(&self, device: u64) -> Vec<DrmFormat>;
