@@ -2,8 +2,8 @@
 //! copy.
 //!
 //! ```text
-//!   the parent names a device ─► a context there draws ─► a layout of buffers that both take ─► frames are shared
-//!          └──── no ─────────────────┴── no ─► any other GPU, or the CPU ─► frames are copied ◄─┘ no
+//!   the parent reads device memory ─► a context on its device draws ─► both take a layout ─► frames are shared
+//!          └──── no ──────────────────────────┴── no ──────────────────────┴── no ─► frames are copied
 //! ```
 
 use super::parent_backend::ParentBackend;
@@ -18,40 +18,52 @@ pub(super) fn choose(renderer: &mut Renderer, parent: &mut ParentBackend) -> Res
     if !renderer.wants_device() {
         return Ok(());
     }
-    let moved = match parent.as_wayland() {
-        Some(parent) => move_to_device_of(renderer, parent),
-        None => Err("an X server gets no buffers of a GPU".to_owned()),
+    let shared = match parent.as_wayland().filter(|parent| parent.reads_device_memory()) {
+        Some(parent) => share_device(renderer, parent)?,
+        None => Err("the parent takes no buffers of a GPU".to_owned()),
     };
-    match moved {
-        Ok(layout) => {
-            tracing::info!(layout, "the parent reads the frames where they are drawn");
-            Ok(())
-        }
+    match shared {
+        Ok(layout) => tracing::info!(layout, "the parent reads the frames where they are drawn"),
         Err(reason) => {
             tracing::debug!(reason, "frames are copied for the parent");
-            renderer.find_gpu()
+            renderer.find_gpu()?;
         }
     }
+    Ok(())
 }
 
-/// Returns the layout of the buffers. The error is a sentence.
-fn move_to_device_of(renderer: &mut Renderer, parent: &mut NestedBackend) -> Result<String, String> {
-    let number = parent.device().ok_or("the parent takes no buffers of a GPU")?;
-    let node = renderer.draws_on();
-    let open = move || open_node(number, node);
-    let pending = renderer.try_device(open, number, None).map_err(|error| error.to_string())?;
-    match pending.outcome(renderer.patience()) {
-        ContextResult::Proven(proven) => renderer.adopt(proven),
-        ContextResult::Failed(pending, reason) => {
-            renderer.give_up(pending, reason.clone());
-            return Err(reason);
-        }
-        ContextResult::Pending(pending) => {
-            renderer.give_up(pending, SLOW.to_owned());
-            return Err(SLOW.to_owned());
-        }
+/// Draws on the parent's device, into buffers that the parent reads. Returns their layout. The inner error is a sentence.
+fn share_device(renderer: &mut Renderer, parent: &mut NestedBackend) -> Result<Result<String, String>, RenderError> {
+    let mut number = parent.device();
+    if number.is_none() {
+        // The parent does not name its device, which is then likely to be the only one.
+        renderer.find_gpu()?;
+        number = renderer.node();
     }
-    let file = open().map_err(|error| format!("its device cannot be opened: {error}"))?;
-    let shared = parent.use_device(file, &mut RendererDrawer(renderer.targets()));
-    shared.inspect_err(|reason| tracing::warn!(reason, "frames are copied for the parent"))
+    let Some(number) = number else { return Ok(Err("there is no device to draw on".to_owned())) };
+    let node = renderer.draws_on();
+    if let Err(reason) = move_to(renderer, number) {
+        return Ok(Err(reason));
+    }
+    let shared = match open_node(number, node) {
+        Ok(file) => parent.use_device(number, file, &mut RendererDrawer(renderer.targets())),
+        Err(error) => Err(format!("the device cannot be opened: {error}")),
+    };
+    Ok(shared.inspect_err(|reason| tracing::warn!(reason, "frames are copied for the parent")))
+}
+
+/// Moves the renderer to device `number`, if it draws there. The error is a sentence.
+fn move_to(renderer: &mut Renderer, number: u64) -> Result<(), String> {
+    let node = renderer.draws_on();
+    let pending = renderer.try_device(move || open_node(number, node), number, None);
+    let (pending, reason) = match pending.map_err(|error| error.to_string())?.outcome(renderer.patience()) {
+        ContextResult::Proven(proven) => {
+            renderer.adopt(proven);
+            return Ok(());
+        }
+        ContextResult::Failed(pending, reason) => (pending, reason),
+        ContextResult::Pending(pending) => (pending, SLOW.to_owned()),
+    };
+    renderer.give_up(pending, reason.clone());
+    Err(reason)
 }

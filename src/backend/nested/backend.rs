@@ -56,16 +56,26 @@ impl NestedBackend {
         Ok(NestedBackend { queue, parent, socket, last_window: 0, device: None })
     }
 
-    /// The number of the parent's device (`st_rdev`), if it reads buffers in the memory of that device.
-    pub fn device(&self) -> Option<u64> {
-        self.parent.formats.known().map(|(device, _)| device)
+    /// Whether the parent reads buffers in the memory of a device.
+    pub fn reads_device_memory(&self) -> bool {
+        self.parent.formats.known().is_some()
     }
 
-    /// Gives the windows that are opened from now on buffers in the memory of the parent's device, which `file` opens.
+    /// The number of that device (`st_rdev`), if the parent names it.
+    pub fn device(&self) -> Option<u64> {
+        self.parent.formats.known().and_then(|(device, _)| device)
+    }
+
+    /// Gives the windows that are opened from now on buffers in the memory of device `number`, which `file` opens.
     /// Blocks for the parent's and the renderer's answers. Returns the layout of the buffers, for messages; the error is
     /// a sentence.
-    pub fn use_device(&mut self, file: OwnedFd, renderer: &mut dyn DeviceRenderer) -> Result<String, String> {
-        let (number, formats) = self.parent.formats.known().ok_or("the parent names no device")?;
+    pub fn use_device(
+        &mut self,
+        number: u64,
+        file: OwnedFd,
+        renderer: &mut dyn DeviceRenderer,
+    ) -> Result<String, String> {
+        let (_, formats) = self.parent.formats.known().ok_or("the parent lists no formats")?;
         let (Some(dmabuf), sync) = self.parent.device_objects() else { return Err("the parent takes none".to_owned()) };
         let trial = DeviceTrial::new(file, number, &formats, renderer)?;
         let accepts = |memory: &DeviceMemory| self.accepts(&dmabuf, memory);

@@ -8,6 +8,7 @@ use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1::ZwpLinuxBufferParamsV1;
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1;
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1;
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1;
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 use wayland_protocols::wp::linux_drm_syncobj::v1::client::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;
 use wayland_protocols::wp::linux_drm_syncobj::v1::client::wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1;
@@ -20,10 +21,25 @@ use super::pool::BufferTag;
 /// A buffer that was created as a test belongs to no window.
 const NO_WINDOW: WindowId = WindowId(0);
 
-delegate_noop!(ParentState: ignore ZwpLinuxDmabufV1);
 delegate_noop!(ParentState: WpLinuxDrmSyncobjManagerV1);
 delegate_noop!(ParentState: WpLinuxDrmSyncobjSurfaceV1);
 delegate_noop!(ParentState: WpLinuxDrmSyncobjTimelineV1);
+
+impl Dispatch<ZwpLinuxDmabufV1, ()> for ParentState {
+    fn event(
+        parent: &mut Self,
+        _: &ZwpLinuxDmabufV1,
+        event: zwp_linux_dmabuf_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        // Sent only in versions without feedback.
+        if let zwp_linux_dmabuf_v1::Event::Modifier { format, modifier_hi, modifier_lo } = event {
+            parent.formats.list(format, modifier_hi, modifier_lo);
+        }
+    }
+}
 
 impl Dispatch<ZwpLinuxDmabufFeedbackV1, ()> for ParentState {
     fn event(

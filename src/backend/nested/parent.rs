@@ -28,6 +28,11 @@ use super::window::{ParentToplevel, ToplevelObjects};
 /// The assumed rate if the parent states none, in millihertz.
 const USUAL_REFRESH: u32 = 60_000;
 
+/// The first version of `zwp_linux_dmabuf_v1` with modifiers.
+const FIRST_DMABUF: u32 = 3;
+/// The first version of it with feedback, which names the device.
+const FIRST_FEEDBACK: u32 = 4;
+
 /// The bound globals of the parent.
 pub(super) struct ParentGlobals {
     compositor: WlCompositor,
@@ -71,8 +76,8 @@ pub(super) struct ParentState {
 impl ParentState {
     /// Binds the required globals, and the optional globals that exist.
     pub(super) fn bind(list: &GlobalList, handle: &QueueHandle<ParentState>) -> Result<Self, NestedError> {
-        // Older versions do not name the device.
-        let dmabuf: Option<ZwpLinuxDmabufV1> = list.bind(handle, 4..=5, ()).ok();
+        let dmabuf: Option<ZwpLinuxDmabufV1> = list.bind(handle, FIRST_DMABUF..=5, ()).ok();
+        let with_feedback = dmabuf.as_ref().filter(|dmabuf| dmabuf.version() >= FIRST_FEEDBACK);
         let globals = ParentGlobals {
             compositor: require(list, handle, 4..=6)?,
             shm: require(list, handle, 1..=1)?,
@@ -81,7 +86,7 @@ impl ParentState {
             fractional_scale: list.bind(handle, 1..=1, ()).ok(),
             decoration: list.bind(handle, 1..=1, ()).ok(),
             presentation: list.bind(handle, 1..=1, ()).ok(),
-            _feedback: dmabuf.as_ref().map(|dmabuf| dmabuf.get_default_feedback(handle, ())),
+            _feedback: with_feedback.map(|dmabuf| dmabuf.get_default_feedback(handle, ())),
             dmabuf,
             sync: list.bind(handle, 1..=1, ()).ok(),
             // Below version 5 there is no `wl_pointer.frame` to group pointer events.

@@ -1,5 +1,5 @@
-//! The parent's device and the formats of buffers that it reads there (`zwp_linux_dmabuf_feedback_v1`). No I/O, except
-//! for reading the table.
+//! The parent's device and the formats of buffers that it reads there: from `zwp_linux_dmabuf_feedback_v1`, or from
+//! `zwp_linux_dmabuf_v1` 3, which does not name the device. No I/O, except for reading the table.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -11,7 +11,7 @@ const ENTRY_BYTES: usize = 16;
 /// More entries than 16-bit indices can name are not read.
 const MOST_BYTES: usize = ENTRY_BYTES * (1 << 16);
 
-/// The feedback as it arrives.
+/// The formats as they arrive.
 #[derive(Debug, Default)]
 pub(super) struct ParentFormats {
     /// All formats; `None` for those that we do not know.
@@ -21,6 +21,8 @@ pub(super) struct ParentFormats {
     tranche: FormatTranche,
     tranches: Vec<FormatTranche>,
     is_done: bool,
+    /// Formats without a device.
+    listed: Vec<DrmFormat>,
 }
 
 /// Formats of buffers in the memory of one device.
@@ -32,6 +34,12 @@ struct FormatTranche {
 }
 
 impl ParentFormats {
+    /// A format and a modifier of the older version, in two halves.
+    pub(super) fn list(&mut self, code: u32, high: u32, low: u32) {
+        let modifier = upbeat_client::wire::join(high, low);
+        self.listed.extend(DrmFourcc::try_from(code).ok().map(|code| DrmFormat { code, modifier: modifier.into() }));
+    }
+
     /// The table of formats: `size` bytes in a file. A table that cannot be read is empty.
     pub(super) fn table(&mut self, file: &File, size: u32) {
         self.begin();
@@ -78,9 +86,12 @@ impl ParentFormats {
         }
     }
 
-    /// The main device, and the formats that the parent reads in its memory, each once. `None` before the feedback is
-    /// complete, and without formats.
-    pub(super) fn known(&self) -> Option<(u64, Vec<DrmFormat>)> {
+    /// The main device, if the parent names it, and the formats that it reads in the device's memory, each once. `None`
+    /// before the feedback is complete, and without formats.
+    pub(super) fn known(&self) -> Option<(Option<u64>, Vec<DrmFormat>)> {
+        if !self.listed.is_empty() {
+            return Some((None, self.listed.clone()));
+        }
         let device = self.main_device.filter(|_| self.is_done)?;
         let of_device = self.tranches.iter().filter(|tranche| tranche.device == Some(device));
         let mut formats: Vec<DrmFormat> = Vec::new();
@@ -88,7 +99,7 @@ impl ParentFormats {
             let format = self.table.get(usize::from(*index)).copied().flatten();
             formats.extend(format.filter(|format| !formats.contains(format)));
         }
-        (!formats.is_empty()).then_some((device, formats))
+        (!formats.is_empty()).then_some((Some(device), formats))
     }
 }
 
@@ -139,7 +150,7 @@ mod tests {
         assert!(feedback.known().is_none(), "it is not complete");
         feedback.done();
         let format = |modifier: u64| DrmFormat { code: DrmFourcc::Xrgb8888, modifier: DrmModifier::from(modifier) };
-        assert_eq!(feedback.known(), Some((CARD, vec![format(77), format(0)])));
+        assert_eq!(feedback.known(), Some((Some(CARD), vec![format(77), format(0)])));
     }
 
     #[test]
@@ -154,7 +165,16 @@ mod tests {
         tranche(&mut feedback, OTHER, &[1]);
         feedback.done();
         let (device, formats) = feedback.known().unwrap();
-        assert_eq!((device, formats.len(), formats[0].code), (OTHER, 1, DrmFourcc::Argb8888));
+        assert_eq!((device, formats.len(), formats[0].code), (Some(OTHER), 1, DrmFourcc::Argb8888));
+    }
+
+    #[test]
+    fn older_parents_name_no_device() {
+        let mut formats = ParentFormats::default();
+        formats.list(DrmFourcc::Xrgb8888 as u32, 1, 2);
+        formats.list(0xffff_ffff, 0, 0);
+        let format = DrmFormat { code: DrmFourcc::Xrgb8888, modifier: DrmModifier::from((1 << 32) + 2) };
+        assert_eq!(formats.known(), Some((None, vec![format])));
     }
 
     #[test]
