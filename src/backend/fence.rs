@@ -80,6 +80,8 @@ impl AsFd for Fence {
 mod tests {
     use super::*;
     use rustix::event::{EventfdFlags, eventfd};
+    use smithay::reexports::drm;
+    use smithay::reexports::drm::control::Device as ControlDevice;
 
     #[test]
     fn a_fence_is_done_from_when_it_was_seen_readable() {
@@ -99,5 +101,59 @@ mod tests {
         assert_eq!(fence.state(now), FenceState::Pending);
         drop(writer);
         assert_eq!(fence.state(now), FenceState::Signalled(now));
+    }
+
+    /// A render node with the control interface of its driver.
+    struct RenderNode(std::fs::File);
+
+    impl AsFd for RenderNode {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.0.as_fd()
+        }
+    }
+
+    impl drm::Device for RenderNode {}
+    impl ControlDevice for RenderNode {}
+
+    fn opened(path: &str) -> RenderNode {
+        RenderNode(std::fs::OpenOptions::new().read(true).write(true).open(path).expect(path))
+    }
+
+    /// A sync file that has signalled.
+    fn signalled(device: &RenderNode) -> OwnedFd {
+        let object = device.create_syncobj(true).expect("a sync object");
+        device.syncobj_to_fd(object, true).expect("a sync file")
+    }
+
+    #[test]
+    #[ignore = "needs a DRM device with timelines: tests/vm/inside/nested_device runs it in a guest"]
+    fn sync_file_moves_through_a_sync_object_to_a_point_of_a_timeline() {
+        let device = opened("/dev/dri/renderD128");
+        let (timeline, carrier) = (device.create_syncobj(false).unwrap(), device.create_syncobj(false).unwrap());
+        let reached = || {
+            let mut points = [0];
+            device.syncobj_timeline_query(&[timeline], &mut points, false).expect("the timeline is read");
+            points[0]
+        };
+        assert_eq!(reached(), 0);
+        put_into_syncobj(device.as_fd(), carrier.into(), signalled(&device).as_fd()).expect("the fence is imported");
+        device.syncobj_timeline_transfer(carrier, timeline, 0, 3).expect("it becomes a point");
+        assert_eq!(reached(), 3);
+        device.syncobj_timeline_signal(&[timeline], &[4]).expect("a later point signals");
+        assert_eq!(reached(), 4);
+    }
+
+    #[test]
+    #[ignore = "needs a DRM device: tests/vm/inside/nested_device runs it in a guest"]
+    fn fence_is_added_to_the_memorys_own_fences() {
+        let (device, card) = (opened("/dev/dri/renderD128"), opened("/dev/dri/card0"));
+        let size = (16, 16);
+        let memory = card.create_dumb_buffer(size, drm::buffer::DrmFourcc::Xrgb8888, 32).expect("memory");
+        let shared = card.buffer_to_prime_fd(drm::buffer::Buffer::handle(&memory), 0).expect("a dma-buf");
+        add_writer(shared.as_fd(), signalled(&device).as_fd()).expect("the fence is added");
+        let fence = writers(shared.as_fd()).expect("its fences are exported");
+        assert!(signal_time(fence.as_fd()).is_some(), "it has signalled");
+        let (no_memory, _) = rustix::pipe::pipe().unwrap();
+        assert!(add_writer(no_memory.as_fd(), signalled(&device).as_fd()).is_err());
     }
 }

@@ -30,13 +30,18 @@ class Monitor:
         self.ask("qmp_capabilities")
 
     def ask(self, command, **arguments):
-        os.write(self.port, json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        # The terminal echoes what comes before it is raw. The monitor takes that for commands, and answers them with errors, which
+        # have no id.
+        name = str(time.monotonic_ns())
+        os.write(self.port, json.dumps({"execute": command, "arguments": arguments, "id": name}).encode() + b"\n")
         lines = b""
         while True:
             lines += os.read(self.port, 4096)
             # The greeting, or a part of it, and events come before the answer.
             for line in lines.split(b"\n")[:-1]:
                 # An earlier program has switched the monitor on already: then this command is unknown.
+                if name.encode() not in line or b'"execute"' in line:
+                    continue
                 if b'"return"' in line or b"CommandNotFound" in line:
                     return
                 if b'"error"' in line:
