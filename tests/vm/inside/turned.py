@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the picture and the touch input of a transformed output: turned.py UPBEAT FOLDER
+"""Checks the picture, touch and pen input of a transformed output: turned.py UPBEAT FOLDER
 
 A window fills the output, in quarters of four colours. For each wl_output.transform, at three scales: the scanned-out picture must
-have each colour in the corner that the transform requires, and a finger in a corner must send a position within that quarter. The
-pictures are written to FOLDER for inspection. Needs root, and a buffer that can be mapped, so a CPU renderer.
+have each colour in the corner that the transform requires, and a finger or a pen in a corner must send a position within that
+quarter. The pen acts as a pointer, since the window does not bind tablets. The pictures are written to FOLDER for inspection. Needs
+root, and a buffer that can be mapped, so a CPU renderer.
 """
 
 import fcntl
@@ -61,9 +62,14 @@ class Quarters:
         toplevel.on["configure"] = lambda width, height, _states: setattr(self, "wanted", (width, height))
         toplevel.set_app_id("quarters")
         toplevel.set_fullscreen(None)
-        touch = display.bind("wl_seat", 1).get_touch()
+        seat = display.bind("wl_seat", 1)
+        touch, pointer = seat.get_touch(), seat.get_pointer()
         self.touched = []
         touch.on["down"] = lambda _serial, _time, _surface, _finger, x, y: self.touched.append((fixed(x), fixed(y)))
+        self.pointed, self.pressed = (0, 0), []
+        pointer.on["enter"] = lambda _serial, _surface, x, y: setattr(self, "pointed", (fixed(x), fixed(y)))
+        pointer.on["motion"] = lambda _time, x, y: setattr(self, "pointed", (fixed(x), fixed(y)))
+        pointer.on["button"] = lambda _serial, _time, _button, state: self.pressed.append(self.pointed) if state else None
         self.surface.commit()
 
     def draw(self):
@@ -159,6 +165,19 @@ def hits(window, devices):
     return tuple(found)
 
 
+def written(window, devices):
+    """The quarter that a pen in each corner of the panel hits."""
+    found = []
+    for corner in CORNERS:
+        window.pressed.clear()
+        x, y = (round(share * LARGEST_TOUCH) for share in corner)
+        devices.stdin.write(f"pen {x} {y} 0\nsleep 0.05\npen {x} {y} 600\nsleep 0.05\npen {x} {y} 0\naway\n")
+        devices.stdin.flush()
+        window.until(lambda: window.pressed)
+        found.append(window.quarter(window.pressed[0]) if window.pressed else 0)
+    return tuple(found)
+
+
 def main():
     upbeat, folder = sys.argv[1:]
     tell = lambda *words: subprocess.run([upbeat, "msg", "output", *words], check=True, stdout=subprocess.DEVNULL)
@@ -178,10 +197,10 @@ def main():
             seen = window.until(lambda: in_corners(*scanned_out()) == expected)
             picture = scanned_out()
             keep(os.path.join(folder, f"turned-{turn}-{scale}.png"), *picture)
-            hit = hits(window, devices)
-            right = seen and hit == expected
+            hit, marked = hits(window, devices), written(window, devices)
+            right = seen and hit == expected and marked == expected
             wrong += not right
-            print(f"     {turn} at {scale}: {names(in_corners(*picture))} seen, {names(hit)} hit"
+            print(f"     {turn} at {scale}: {names(in_corners(*picture))} seen, {names(hit)} hit, {names(marked)} written"
                   + ("" if right else f", {names(expected)} would be right"), flush=True)
     devices.stdin.close()
     devices.wait()
