@@ -40,6 +40,9 @@ use upbeat_timing::time::Instant;
 /// Width and height of the test picture for a new context.
 const PROOF: i32 = 16;
 
+/// The extension for copies of pixels with blue first.
+const READS_BLUE_FIRST: &str = "GL_EXT_read_format_bgra";
+
 /// A renderer with an OpenGL ES context.
 pub(super) struct GlesPainter {
     renderer: GlesRenderer,
@@ -53,6 +56,9 @@ pub(super) struct GlesPainter {
     node: Option<u64>,
     /// Reads its pictures from other threads; `None`: its pictures cannot be kept.
     reader: Option<PictureReader>,
+    /// It copies pixels with blue first, as our buffers have them. Asked once: Smithay leaks a buffer of the GPU with
+    /// each copy that the driver refuses.
+    blue_first: bool,
     /// Pixels copied from off-screen frames.
     read_back: u64,
 }
@@ -135,6 +141,9 @@ impl GlesPainter {
         if let Err(error) = rounded::compile(&mut renderer) {
             tracing::warn!(%error, "the shader for rounded corners cannot be compiled: corners stay square");
         }
+        let extensions = text_of(&mut renderer, ffi::EXTENSIONS);
+        let blue_first =
+            cfg!(target_endian = "little") && extensions.split_ascii_whitespace().any(|it| it == READS_BLUE_FIRST);
         Ok(GlesPainter {
             renderer,
             caches: ImportCaches::default(),
@@ -144,6 +153,7 @@ impl GlesPainter {
             device,
             node,
             reader: None,
+            blue_first,
             read_back: 0,
         })
     }
@@ -165,7 +175,7 @@ impl GlesPainter {
         let target = target.ok_or_else(|| RenderError::Gles("the picture is gone".to_owned()))?;
         let mut target = self.renderer.bind(target).map_err(gles_error)?;
         self.read_back += area(rect);
-        GpuCopy::start(&mut self.renderer, &mut target, rect)
+        GpuCopy::start(&mut self.renderer, &mut target, rect, self.blue_first)
     }
 
     /// The pixels of a finished copy.
@@ -188,14 +198,7 @@ impl GlesPainter {
 
     /// `GL_RENDERER`: OpenGL's name for the renderer.
     pub(super) fn name(&mut self) -> String {
-        #[expect(unsafe_code, reason = "OpenGL is a C interface")]
-        // SAFETY: the context is current in the closure; the returned string ends with a zero and lives as long
-        // as the context.
-        let name = self.renderer.with_context(|gl| unsafe {
-            let name = gl.GetString(ffi::RENDERER).cast::<c_char>();
-            (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
-        });
-        name.ok().flatten().unwrap_or_default()
+        text_of(&mut self.renderer, ffi::RENDERER)
     }
 
     pub(super) fn context_info(&mut self) -> ContextInfo {
@@ -279,7 +282,8 @@ impl GlesPainter {
         buffer: &mut Buffer,
         canvas: &canvas::Canvas,
     ) -> Result<DrawnFrame, RenderError> {
-        let GlesPainter { renderer, caches, backdrops, canvases, reader, read_back, .. } = self;
+        let GlesPainter { renderer, caches, backdrops, canvases, reader, blue_first, read_back, .. } = self;
+        let blue_first = *blue_first;
         let canvas = canvases.of(canvas);
         let age = canvas.age(buffer);
         let mut elements = import(renderer, scene, with_cursor, None, caches).0;
@@ -287,7 +291,7 @@ impl GlesPainter {
         match &mut buffer.storage {
             BufferStorage::Device(memory) => draw_on_device(renderer, scene, &elements, memory, age, canvas),
             BufferStorage::Memory(pixels) => {
-                let off_screen = OffScreenJob { scene, elements: &elements, slot: buffer.slot, age };
+                let off_screen = OffScreenJob { scene, elements: &elements, slot: buffer.slot, age, blue_first };
                 let targets = (&mut canvas.targets.off_screen, &mut canvas.tracker);
                 match reader.as_ref().filter(|_| may_keep) {
                     Some(reader) => {
@@ -304,7 +308,7 @@ impl GlesPainter {
                 let (width, height) = mapped.size();
                 let mut pixels = PixelBuffer::new(width, height);
                 // Its rows are new, so all of them are copied.
-                let off_screen = OffScreenJob { scene, elements: &elements, slot: buffer.slot, age: 0 };
+                let off_screen = OffScreenJob { scene, elements: &elements, slot: buffer.slot, age: 0, blue_first };
                 let targets = (&mut canvas.targets.off_screen, &mut canvas.tracker);
                 let drawn = off_screen.draw_and_copy(renderer, &mut pixels, targets, read_back)?;
                 mapped.draw(&mut |rows, stride| copy_rows(&pixels, rows, stride));
@@ -312,6 +316,18 @@ impl GlesPainter {
             }
         }
     }
+}
+
+/// A text that describes the context, such as `GL_RENDERER`; empty if there is none.
+fn text_of(renderer: &mut GlesRenderer, name: ffi::types::GLenum) -> String {
+    #[expect(unsafe_code, reason = "OpenGL is a C interface")]
+    // SAFETY: the context is current in the closure; the returned string ends with a zero and lives as long as the
+    // context.
+    let text = renderer.with_context(|gl| unsafe {
+        let text = gl.GetString(name).cast::<c_char>();
+        (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+    });
+    text.ok().flatten().unwrap_or_default()
 }
 
 /// Draws into a display's buffer, whose content is `age` frames old.

@@ -107,6 +107,8 @@ pub(super) struct OffScreenJob<'a> {
     pub slot: usize,
     /// How many frames ago the buffer's content was drawn; 0 if unknown.
     pub age: usize,
+    /// The driver copies pixels with blue first.
+    pub blue_first: bool,
 }
 
 impl OffScreenJob<'_> {
@@ -130,7 +132,7 @@ impl OffScreenJob<'_> {
         let changed = if holds_last { around(&damage) } else { Some(whole) };
         let changed = changed.map(|changed| intersection(changed, whole));
         if let Some(changed) = changed.filter(|changed| area(*changed) > 0) {
-            let copied = copy_to(renderer, &mut target, memory, changed);
+            let copied = copy_to(renderer, &mut target, memory, (changed, self.blue_first));
             of_slot.is_copied = copied.is_ok();
             copied?;
             *read_back += area(changed);
@@ -210,20 +212,17 @@ pub(super) struct GpuCopy {
 }
 
 impl GpuCopy {
-    /// Starts to copy: as it is if the driver can read in our channel order.
+    /// Starts to copy. `blue_first`: the driver can, as it is in our channel order.
     pub fn start(
         renderer: &mut GlesRenderer,
         target: &mut GlesTarget<'_>,
         rect: PixelRect,
+        blue_first: bool,
     ) -> Result<Self, RenderError> {
         let region = Rectangle::new((rect.x, rect.y).into(), (rect.width, rect.height).into());
-        let direct =
-            cfg!(target_endian = "little").then(|| renderer.copy_framebuffer(target, region, Fourcc::Argb8888));
-        let (mapping, is_red_first) = match direct {
-            Some(Ok(mapping)) => (mapping, false),
-            _ => (renderer.copy_framebuffer(target, region, Fourcc::Xbgr8888).map_err(gles_error)?, true),
-        };
-        Ok(GpuCopy { mapping, is_red_first, fence: fence_of_copy(renderer) })
+        let order = if blue_first { Fourcc::Argb8888 } else { Fourcc::Xbgr8888 };
+        let mapping = renderer.copy_framebuffer(target, region, order).map_err(gles_error)?;
+        Ok(GpuCopy { mapping, is_red_first: !blue_first, fence: fence_of_copy(renderer) })
     }
 
     /// Waits until the copy is done, at most for `longest`. Without a fence the wait is in [`append_to`](Self::append_to).
@@ -264,9 +263,9 @@ fn copy_to(
     renderer: &mut GlesRenderer,
     target: &mut GlesTarget<'_>,
     memory: &mut PixelBuffer,
-    part: PixelRect,
+    (part, blue_first): (PixelRect, bool),
 ) -> Result<(), RenderError> {
-    let copy = GpuCopy::start(renderer, target, part)?;
+    let copy = GpuCopy::start(renderer, target, part, blue_first)?;
     let mut pixels = Vec::with_capacity(area(part) as usize);
     copy.append_to(renderer, &mut pixels)?;
     let (width, left) = (part.width.unsigned_abs() as usize, part.x.unsigned_abs() as usize);

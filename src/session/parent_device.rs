@@ -36,7 +36,10 @@ pub(super) fn choose(renderer: &mut Renderer, parent: &mut ParentBackend) -> Res
 fn share_device(renderer: &mut Renderer, parent: &mut NestedBackend) -> Result<Result<String, String>, RenderError> {
     let mut number = parent.device();
     if number.is_none() {
-        // The parent does not name its device, which is then likely to be the only one.
+        // The parent does not name its device. It may read the driver's own layouts wrongly if it is another one.
+        if has_several_devices() {
+            return Ok(Err("the parent does not name its device, and there are several".to_owned()));
+        }
         renderer.find_gpu()?;
         number = renderer.node();
     }
@@ -49,7 +52,18 @@ fn share_device(renderer: &mut Renderer, parent: &mut NestedBackend) -> Result<R
         Ok(file) => parent.use_device(number, file, &mut RendererDrawer(renderer.targets())),
         Err(error) => Err(format!("the device cannot be opened: {error}")),
     };
-    Ok(shared.inspect_err(|reason| tracing::warn!(reason, "frames are copied for the parent")))
+    if let Err(reason) = &shared {
+        tracing::warn!(reason, "frames are copied for the parent");
+        // It draws off screen again, where Pixman can replace it.
+        renderer.device_removed(number)?;
+    }
+    Ok(shared)
+}
+
+/// Whether there is more than one device to draw on.
+fn has_several_devices() -> bool {
+    let nodes = std::fs::read_dir("/dev/dri").into_iter().flatten().flatten();
+    nodes.filter(|node| node.file_name().as_encoded_bytes().starts_with(b"renderD")).nth(1).is_some()
 }
 
 /// Moves the renderer to device `number`, if it draws there. The error is a sentence.

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wayland_client::backend::WaylandError;
 use wayland_client::globals::registry_queue_init;
 use wayland_client::{Connection, DispatchError, EventQueue};
@@ -20,7 +21,10 @@ use super::parent_socket::ParentSocket;
 use super::window::ParentToplevel;
 use crate::backend::DeviceRenderer;
 use crate::backend::plane::DeviceMemory;
-use upbeat_timing::time::{Clock, MonotonicClock};
+use upbeat_timing::time::{Clock, MonotonicClock, Span};
+
+/// How long the start waits for the parent's answer to a test. It may import the buffer first, between two frames.
+const ANSWERED_WITHIN: Span = Span::from_seconds(3);
 
 /// A connection to another compositor.
 ///
@@ -78,27 +82,35 @@ impl NestedBackend {
         let (_, formats) = self.parent.formats.known().ok_or("the parent lists no formats")?;
         let (Some(dmabuf), sync) = self.parent.device_objects() else { return Err("the parent takes none".to_owned()) };
         let trial = DeviceTrial::new(file, number, &formats, renderer)?;
-        let accepts = |memory: &DeviceMemory| self.accepts(&dmabuf, memory);
-        let allocator = trial.choose(renderer, accepts, dmabuf.clone(), sync)?;
+        let takes = |memory: &DeviceMemory| self.takes(&dmabuf, memory);
+        let allocator = trial.choose(renderer, takes, dmabuf.clone(), sync)?;
         let waits = if allocator.sync().is_some() { "explicit" } else { "implicit" };
         let layout = format!("{}, {waits} synchronisation", allocator.layout());
         self.device = Some(Rc::new(allocator));
         Ok(layout)
     }
 
-    /// Whether the parent takes this buffer.
-    fn accepts(&mut self, dmabuf: &ZwpLinuxDmabufV1, memory: &DeviceMemory) -> Result<(), String> {
+    /// Whether the parent takes this buffer. Fails if the parent is gone or does not answer.
+    fn takes(&mut self, dmabuf: &ZwpLinuxDmabufV1, memory: &DeviceMemory) -> Result<bool, String> {
         let parameters = parameters(dmabuf, memory, &self.queue.handle());
         let (width, height) = (memory.width.cast_signed(), memory.height.cast_signed());
         self.parent.tested = None;
         parameters.create(width, height, memory.format, Flags::empty());
+        let end = MonotonicClock.now() + ANSWERED_WITHIN;
         while self.parent.tested.is_none() {
-            let dispatched = self.queue.blocking_dispatch(&mut self.parent);
-            dispatched.map_err(|error| lost(self.socket.connection(), &error.into()).to_string())?;
+            let left = end - MonotonicClock.now();
+            if left <= Span::ZERO {
+                return Err("the parent does not say whether it takes our buffers".to_owned());
+            }
+            self.socket.flush();
+            let timeout = Timespec::try_from(left.to_duration()).ok();
+            let mut socket = [PollFd::new(self.socket.descriptor(), PollFlags::IN)];
+            // After a signal the time that is left is polled.
+            let _ = poll(&mut socket, timeout.as_ref());
+            self.read().map_err(|error| lost(self.socket.connection(), &error).to_string())?;
         }
         parameters.destroy();
-        let is_taken = self.parent.tested == Some(true);
-        is_taken.then_some(()).ok_or_else(|| "the parent refuses it".to_owned())
+        Ok(self.parent.tested == Some(true))
     }
 
     /// Opens a window of `size` logical pixels and waits until the parent has configured it.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use drm_fourcc::DrmFormat;
+use smithay::backend::allocator::Buffer as _;
 use smithay::backend::allocator::gbm::{GbmAllocator, GbmBuffer, GbmBufferFlags, GbmDevice};
 use wayland_client::QueueHandle;
 use wayland_client::protocol::wl_buffer::WlBuffer;
@@ -32,6 +33,8 @@ pub(super) struct DeviceAllocator {
     device: ParentDevice,
     allocator: GbmAllocator<ParentDevice>,
     layout: GbmLayout,
+    /// The format and the modifier that the parent took.
+    taken: DrmFormat,
     dmabuf: ZwpLinuxDmabufV1,
     /// `None`: the parent waits for the fences that the memory itself has.
     sync: Option<WpLinuxDrmSyncobjManagerV1>,
@@ -50,6 +53,8 @@ pub(super) struct DeviceTrial {
     device: ParentDevice,
     allocator: GbmAllocator<ParentDevice>,
     layouts: Vec<GbmLayout>,
+    /// What the parent lists.
+    read: Vec<DrmFormat>,
 }
 
 impl DeviceTrial {
@@ -69,38 +74,49 @@ impl DeviceTrial {
         if layouts.is_empty() {
             return Err("the parent reads no format that can be rendered".to_owned());
         }
-        Ok(DeviceTrial { device, allocator, layouts })
+        Ok(DeviceTrial { device, allocator, layouts, read: read.to_vec() })
     }
 
-    /// The first layout of which `accepts` takes a buffer that the renderer can draw into. The error says why the last
-    /// one was refused.
+    /// The first layout of which the parent takes a buffer that the renderer can draw into. `takes` asks the parent; its
+    /// error ends the search. The error says why the last layout was refused.
     pub(super) fn choose(
         mut self,
         renderer: &mut dyn DeviceRenderer,
-        mut accepts: impl FnMut(&DeviceMemory) -> Result<(), String>,
+        mut takes: impl FnMut(&DeviceMemory) -> Result<bool, String>,
         dmabuf: ZwpLinuxDmabufV1,
         sync: Option<WpLinuxDrmSyncobjManagerV1>,
     ) -> Result<DeviceAllocator, String> {
         let mut reason = String::new();
-        for layout in self.layouts {
-            let tested = layout.allocate(&mut self.allocator, TEST_SIZE).and_then(|buffer| {
-                let memory = Arc::new(memory_of(&buffer)?);
-                renderer.try_draw(&memory)?;
-                accepts(&memory)
-            });
-            match tested {
-                Ok(()) => {
+        for layout in std::mem::take(&mut self.layouts) {
+            let drawn = self.drawn(&layout, renderer);
+            let refused = match drawn {
+                Ok((format, memory)) if takes(&memory)? => {
                     let sync = sync.filter(|_| buffer_timeline::is_supported(&self.device));
                     let DeviceTrial { device, allocator, .. } = self;
-                    return Ok(DeviceAllocator { device, allocator, layout, dmabuf, sync });
+                    return Ok(DeviceAllocator { device, allocator, layout, taken: format, dmabuf, sync });
                 }
-                Err(error) => {
-                    tracing::debug!(%layout, error, "buffers of this layout cannot be shared with the parent");
-                    reason = error;
-                }
-            }
+                Ok(_) => "the parent refuses it".to_owned(),
+                Err(error) => error,
+            };
+            tracing::debug!(%layout, refused, "buffers of this layout cannot be shared with the parent");
+            reason = refused;
         }
         Err(reason)
+    }
+
+    /// A buffer of this layout that the renderer can draw into, if the parent lists the modifier that it got.
+    fn drawn(
+        &mut self,
+        layout: &GbmLayout,
+        renderer: &mut dyn DeviceRenderer,
+    ) -> Result<(DrmFormat, Arc<DeviceMemory>), String> {
+        let buffer = layout.allocate(&mut self.allocator, TEST_SIZE)?;
+        let (format, memory) = (buffer.format(), Arc::new(memory_of(&buffer)?));
+        if !self.read.contains(&format) {
+            return Err(format!("GBM chose a modifier that the parent does not list ({format:?})"));
+        }
+        renderer.try_draw(&memory)?;
+        Ok((format, memory))
     }
 }
 
@@ -118,6 +134,10 @@ impl DeviceAllocator {
     /// A buffer of `size` pixels. The error is a sentence.
     pub(super) fn allocate(&self, size: (i32, i32)) -> Result<ParentMemory, String> {
         let gbm = self.layout.allocate(&mut self.allocator.clone(), size)?;
+        let format = gbm.format();
+        if format != self.taken {
+            return Err(format!("GBM chose another modifier than the parent has taken ({format:?})"));
+        }
         let memory = Arc::new(memory_of(&gbm)?);
         Ok(ParentMemory { gbm: Arc::new(gbm), memory })
     }

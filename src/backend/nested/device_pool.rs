@@ -19,10 +19,14 @@ use super::buffer_timeline::BufferTimeline;
 use super::device_allocator::{ParentMemory, SharedAllocator};
 use super::event::WindowId;
 use super::parent::ParentState;
-use super::pool::{BufferTag, SLOTS};
+use super::pool::BufferTag;
 use crate::backend::gbm_layout::read_gbm;
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, ScreenSnapshot, fence};
+
+/// The most buffers: on screen, latched, committed, composed into, one more for a parent that releases late, and two for
+/// captures that are written on other threads.
+const MOST_SLOTS: usize = 7;
 
 struct ParentMemorySlot {
     buffer: WlBuffer,
@@ -59,6 +63,9 @@ pub(super) struct NestedDevicePool {
     frames: u64,
     /// Explicit synchronisation of the window's surface.
     surface: Option<WpLinuxDrmSyncobjSurfaceV1>,
+    /// The picture on screen. The parent may have released its buffer when it took the next frame, but snapshots read it
+    /// until that frame is shown.
+    shown: Option<Arc<GbmBuffer>>,
     /// A failed allocation was logged.
     is_short: bool,
 }
@@ -71,10 +78,18 @@ impl NestedDevicePool {
         allocator: SharedAllocator,
         handle: &QueueHandle<ParentState>,
     ) -> Result<Self, String> {
-        let handle = handle.clone();
-        let (slots, surface) = (Vec::with_capacity(SLOTS), None);
-        let mut pool =
-            NestedDevicePool { window, number, size, allocator, handle, slots, frames: 0, surface, is_short: false };
+        let mut pool = NestedDevicePool {
+            window,
+            number,
+            size,
+            allocator,
+            handle: handle.clone(),
+            slots: Vec::with_capacity(MOST_SLOTS),
+            frames: 0,
+            surface: None,
+            shown: None,
+            is_short: false,
+        };
         pool.add()?;
         Ok(pool)
     }
@@ -116,7 +131,7 @@ impl NestedDevicePool {
 
     /// The index of a new buffer, if there may be more and there is memory.
     fn added(&mut self) -> Option<usize> {
-        if self.slots.len() >= SLOTS {
+        if self.slots.len() >= MOST_SLOTS {
             return None;
         }
         match self.add() {
@@ -128,6 +143,18 @@ impl NestedDevicePool {
                 None
             }
         }
+    }
+
+    /// Allocates another buffer if none is free, so that the next frame need not wait for memory.
+    pub(super) fn prepare_next(&mut self) {
+        if !self.slots.iter_mut().any(ParentMemorySlot::is_free) {
+            self.added();
+        }
+    }
+
+    /// The frame in buffer `index` is on screen.
+    pub(super) fn note_shown(&mut self, index: usize) {
+        self.shown = self.slots.get(index).map(|slot| slot.gbm.clone());
     }
 
     /// Takes a buffer back; its content counts as unknown.
@@ -211,7 +238,7 @@ impl ParentMemorySlot {
             && matches!(&buffer.storage, BufferStorage::Device(memory) if Arc::ptr_eq(memory, &self.memory))
     }
 
-    /// Whether it is not lent, not waiting, not read by the parent and not held by a snapshot.
+    /// Whether it is not lent, not waiting, not read by the parent, not on screen and not held by a snapshot.
     fn is_free(&mut self) -> bool {
         let is_committed = self.usage == ParentMemoryUse::Committed;
         if is_committed && self.timeline.as_ref().is_some_and(BufferTimeline::is_released) {

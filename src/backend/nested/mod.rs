@@ -22,7 +22,8 @@
 //! | `parent`, `parent_formats`, `dispatch`, `device_events`, `input` | the parent's globals and events |
 //! | [`backend`], [`output`], `parent_socket` | one pollable descriptor, a handle per output |
 //!
-//! Nothing here blocks after the start: requests that the parent does not read are sent later, and they are at most one
+//! Nothing here waits after the start, but for the allocation of buffers on a device, after a frame that has used the
+//! last one up and when a window changes its size. Requests that the parent does not read are sent later, and they are at most one
 //! frame per window. Nothing polls: the one timer runs only while a frame waits for an answer.
 
 pub mod backend;

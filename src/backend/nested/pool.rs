@@ -19,7 +19,7 @@ use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use upbeat_client::memory::SharedMemory;
 
 /// The number of buffers: on screen, latched, committed, composed into, and one more for a parent that releases late.
-pub(super) const SLOTS: usize = 5;
+const SLOTS: usize = 5;
 
 /// Identifies a buffer: its window, the number of its pool, and its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

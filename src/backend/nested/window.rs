@@ -197,6 +197,7 @@ impl ParentToplevel {
         if self.frames.submit(plan.frame, now) == CommitDecision::Commit {
             self.commit(plan.frame);
         }
+        self.buffers.prepare_next();
         self.arm_timeout();
     }
 
@@ -258,6 +259,7 @@ impl ParentToplevel {
     fn note_shown(&mut self, frame: FrameId) {
         if let Some(taken) = self.in_flight.iter().find(|taken| taken.frame == frame) {
             self.shown = Some(taken.slot);
+            self.buffers.note_shown(taken.slot);
         }
     }
 

@@ -42,7 +42,8 @@ impl WindowBuffers {
         pool.map(WindowBuffers::Shared).map_err(|error| error.to_string())
     }
 
-    /// The same kind of buffers in another size, as the `number`-th pool of `window`.
+    /// The same kind of buffers in another size, as the `number`-th pool of `window`; shared memory where the device has
+    /// none. The error is a sentence.
     pub(super) fn resized(
         &self,
         (window, number): (WindowId, u32),
@@ -51,15 +52,14 @@ impl WindowBuffers {
         handle: &QueueHandle<ParentState>,
     ) -> Result<Self, String> {
         match self {
-            WindowBuffers::Shared(_) => {
-                let pool = NestedBufferPool::new(window, number, size, shm, handle);
-                pool.map(WindowBuffers::Shared).map_err(|error| error.to_string())
-            }
-            WindowBuffers::Device { pool, .. } => {
-                let pool = Box::new(pool.resized(number, size)?);
-                Ok(WindowBuffers::Device { pool, black: None })
-            }
+            WindowBuffers::Shared(_) => {}
+            WindowBuffers::Device { pool, .. } => match pool.resized(number, size) {
+                Ok(pool) => return Ok(WindowBuffers::Device { pool: Box::new(pool), black: None }),
+                Err(error) => tracing::warn!(error, "no GPU memory for a window: its frames are copied"),
+            },
         }
+        let pool = NestedBufferPool::new(window, number, size, shm, handle);
+        pool.map(WindowBuffers::Shared).map_err(|error| error.to_string())
     }
 
     /// Whether frames may be submitted before the GPU has drawn them.
@@ -71,6 +71,20 @@ impl WindowBuffers {
         match self {
             WindowBuffers::Shared(pool) => pool.acquire(),
             WindowBuffers::Device { pool, .. } => pool.acquire(),
+        }
+    }
+
+    /// Allocates a buffer for the next frame, if there is none.
+    pub(super) fn prepare_next(&mut self) {
+        if let WindowBuffers::Device { pool, .. } = self {
+            pool.prepare_next();
+        }
+    }
+
+    /// The frame in buffer `index` is on screen.
+    pub(super) fn note_shown(&mut self, index: usize) {
+        if let WindowBuffers::Device { pool, .. } = self {
+            pool.note_shown(index);
         }
     }
 
