@@ -28,7 +28,7 @@ struct ImportSyncFile {
     fd: i32,
 }
 
-type Import = Setter<{ opcode::write::<ImportSyncFile>(b'b', 3) }, ImportSyncFile>;
+type ImportWriter = Setter<{ opcode::write::<ImportSyncFile>(b'b', 3) }, ImportSyncFile>;
 
 type Export<'a> = Updater<'a, { opcode::read_write::<ExportSyncFile>(b'b', 2) }, ExportSyncFile>;
 
@@ -48,5 +48,5 @@ pub(super) fn add_writer(descriptor: BorrowedFd<'_>, fence: BorrowedFd<'_>) -> r
     let import = ImportSyncFile { flags: WRITE, fd: fence.as_raw_fd() };
     // SAFETY: `DMA_BUF_IOCTL_IMPORT_SYNC_FILE` reads one `dma_buf_import_sync_file`, which `ImportSyncFile` mirrors, and
     // writes nothing. Other kinds of file refuse the number.
-    unsafe { ioctl::ioctl(descriptor, Import::new(import)) }
+    unsafe { ioctl::ioctl(descriptor, ImportWriter::new(import)) }
 }

@@ -53,7 +53,7 @@ pub(super) struct DeviceTrial {
     device: ParentDevice,
     allocator: GbmAllocator<ParentDevice>,
     layouts: Vec<GbmLayout>,
-    /// What the parent lists.
+    /// The formats that the parent lists.
     read: Vec<DrmFormat>,
 }
 
