@@ -11,6 +11,7 @@ use crate::output::{self, OutputState};
 use crate::output_transform::{OutputTransform, UnknownTransform};
 use crate::render::Renderer;
 use crate::session::virtual_outputs::{VirtualOutput, mode_of};
+use crate::shell::workspace_actions;
 use crate::state::State;
 use upbeat_record::ipc::message::{
     LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, VirtualMonitor, event,
@@ -40,11 +41,10 @@ pub(super) fn one(state: &State, id: OutputId) -> Option<OutputInfo> {
     Some(describe(state, state.outputs.by_id(id)?, state.clock.now()))
 }
 
-/// The output under the pointer, or else the nearest output.
+/// The output that has the focus, as for shortcuts.
 pub(in crate::session) fn focused(state: &State) -> Option<OutputId> {
-    let pointer = crate::input::pointer_position(state);
-    let (nearest, _) = output::usable_area(state, Some(pointer))?;
-    state.outputs.states().find(|known| *known.output() == nearest).map(|known| known.id())
+    let name = state.shell.workspaces().name(workspace_actions::current_screen(state)?)?;
+    state.outputs.states().find(|known| known.output().name() == name).map(|known| known.id())
 }
 
 fn describe(state: &State, known: &OutputState, now: Instant) -> OutputInfo {
