@@ -78,7 +78,12 @@ impl SensorRotation {
         self.is_locked = !self.is_locked;
         self.was_unlocked = !self.is_locked;
         self.is_stale = true;
-        tracing::info!(is_locked = self.is_locked, "rotation lock");
+        tracing::info!(is_locked = self.is_locked, turning_outputs = self.following.len(), "rotation lock");
+    }
+
+    /// Whether the rotation lock has an effect: an output turns with the device, or is to be let go.
+    pub(super) const fn is_lock_useful(&self) -> bool {
+        self.is_locked || !self.following.is_empty()
     }
 
     /// The transform of an output whose configured transform is `mounting`: with the turn that the sensor has given it.
