@@ -171,5 +171,9 @@ mod tests {
         let backend = error(&["upbeat", "--backend", "x11"]);
         assert!(backend.contains("auto, drm, nested, headless"), "{backend}");
         assert!(error(&["upbeat", "--frame-log", "log", "msg", "outputs"]).contains("msg"));
+        for scale in ["nan", "inf", "big"] {
+            let scale = error(&["upbeat", "msg", "output", "scale", "HEADLESS-1", scale]);
+            assert!(scale.contains("expected a number, such as 1.25"), "{scale}");
+        }
     }
 }

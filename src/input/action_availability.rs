@@ -1,7 +1,7 @@
 //! Whether an action can have an effect now, for messages that request it.
 
 use super::actions::output_towards;
-use super::{drag, keyboard, window_under};
+use super::{HostSession, drag, keyboard, window_under};
 use crate::bindings::{ScreenshotOf, ShortcutAction};
 use crate::shell::tiling::{TilingMode, actions as strip};
 use crate::state::State;
@@ -9,6 +9,7 @@ use crate::state::State;
 const NO_FOCUS: &str = "no window has the focus";
 const NO_COLUMNS: &str = "the windows of this workspace float; the action \"layout\" puts them in columns";
 const DRAG: &str = "a window is being dragged";
+const NO_ROTATION: &str = "no output turns with the device, so there is nothing to lock";
 const NO_OUTPUT: &str = "there is no output in that direction";
 
 /// The reason why `action` has no effect now, as a sentence; `None` if it may have an effect.
@@ -51,6 +52,7 @@ pub fn why_unavailable(state: &mut State, action: &ShortcutAction) -> Option<&'s
         ShortcutAction::NextKeyboardLayout | ShortcutAction::PreviousKeyboardLayout => {
             unless(keyboard::layouts(state).0.len() > 1, "the keyboard has a single layout")
         }
+        ShortcutAction::RotationLock => unless(state.is_rotation_lock_useful(), NO_ROTATION),
         ShortcutAction::Help
         | ShortcutAction::Terminal
         | ShortcutAction::Run(_)
@@ -63,7 +65,6 @@ pub fn why_unavailable(state: &mut State, action: &ShortcutAction) -> Option<&'s
         | ShortcutAction::PreviousWorkspace
         | ShortcutAction::Screenshot(ScreenshotOf::Screen | ScreenshotOf::Region)
         | ShortcutAction::OutputsOff
-        | ShortcutAction::RotationLock
         | ShortcutAction::SwitchTerminal(_)
         | ShortcutAction::EndSession
         | ShortcutAction::None => None,

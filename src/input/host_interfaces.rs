@@ -27,6 +27,9 @@ pub trait HostSession {
     /// Keeps outputs as they are when the device is turned, or lets them turn again.
     fn toggle_rotation_lock(&mut self);
 
+    /// Whether an output turns with the device, or is locked.
+    fn is_rotation_lock_useful(&self) -> bool;
+
     /// The configuration in force.
     fn config(&self) -> &Config;
 }

@@ -147,6 +147,7 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     } else {
         constraint::activate_if_focused(state);
     }
+    shell::pointer_moved(state);
     focus_follows_pointer::moved(state, &before);
     overview_presses::moved(state, position, PickedWith::Pointer);
     end_session_question::pointed(state, position);

@@ -1,14 +1,14 @@
 //! Hotplug and layout: adds, changes, arranges and removes outputs.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
-use smithay::utils::{Logical, Physical, Point, Rectangle, Size, Transform};
+use smithay::utils::{Logical, Physical, Point, Size, Transform};
 
 use super::frame::FrameContent;
 use super::globals::OutputGlobals;
 use super::panel::turn_of;
+use super::placing::LaidOutOutput;
 use super::{OutputState, guessed_scale, placing};
 use crate::backend::{Display, EdidIdentity, VideoMode};
 use crate::config::FrontBufferOption;
@@ -44,7 +44,18 @@ pub struct Placement {
 }
 
 /// Adds an output for a display that was plugged in.
-pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placement) -> OutputId {
+pub fn add(state: &mut State, display: Box<dyn Display>, placement: Placement) -> OutputId {
+    let is_placed = placement.position.is_some();
+    add_back(state, display, placement, is_placed)
+}
+
+/// As [`add`]. `is_placed`: whether its position is a configured one, or only the position where it was before.
+pub(super) fn add_back(
+    state: &mut State,
+    mut display: Box<dyn Display>,
+    placement: Placement,
+    is_placed: bool,
+) -> OutputId {
     let now = state.clock.now();
     let mode = display.mode();
     let EdidIdentity { make, model, .. } = identity(display.as_ref());
@@ -90,7 +101,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         former_limit: display.slowest_rate(),
         display,
         conductor: Conductor::new(machine, cores),
-        is_placed: placement.position.is_some(),
+        is_placed,
         wish: placement.pacing,
         front_buffer: FrontBufferOption::default(),
         clients: super::clients::paced_clients::PacedClients::default(),
@@ -153,12 +164,13 @@ fn guess(display: &dyn Display) -> f64 {
 
 /// Moves an output (global logical coordinates) or changes its scale.
 pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
-    arrange_all(state, &[OutputChange { output: id, position, scale: ScaleChange::Fixed(scale), turn: None }]);
+    let change = OutputChange { position, scale: ScaleChange::Fixed(scale), ..OutputChange::none(id) };
+    arrange_all(state, &[change]);
 }
 
 /// Sets the output's rotation and reflection.
 pub fn set_transform(state: &mut State, id: OutputId, turn: OutputTransform) {
-    arrange_all(state, &[OutputChange { output: id, position: None, scale: ScaleChange::Unchanged, turn: Some(turn) }]);
+    arrange_all(state, &[OutputChange { turn: Some(turn), ..OutputChange::none(id) }]);
 }
 
 /// A change of an output's position, scale or transform.
@@ -167,10 +179,20 @@ pub struct OutputChange {
     pub output: OutputId,
     /// Top left corner (global logical coordinates); `None`: unchanged.
     pub position: Option<(i32, i32)>,
+    /// The position repeats the present one, so it counts as configured only if the output would otherwise make room for
+    /// the outputs that were moved in the same call.
+    pub repeats_position: bool,
     /// Physical pixels of a logical pixel.
     pub scale: ScaleChange,
     /// Rotation and reflection on the panel; `None`: unchanged.
     pub turn: Option<OutputTransform>,
+}
+
+impl OutputChange {
+    /// A change that leaves the output as it is.
+    pub const fn none(output: OutputId) -> Self {
+        OutputChange { output, position: None, repeats_position: false, scale: ScaleChange::Unchanged, turn: None }
+    }
 }
 
 /// The scale to give an output.
@@ -194,17 +216,33 @@ impl ScaleChange {
 pub fn arrange_all(state: &mut State, changes: &[OutputChange]) {
     for change in changes {
         apply_change(state, change);
-        if let (Some(_), Some(output)) = (change.position, state.outputs.by_id_mut(change.output)) {
-            output.is_placed = true;
+        if change.position.is_some() && !change.repeats_position {
+            mark_placed(state, change.output);
         }
     }
+    place_moved_repeats(state, changes);
     // Gaps and overlaps of configured positions are intended.
     close_gaps(state);
     crate::shell::outputs_changed(state);
 }
 
+/// Marks outputs with a repeated position as placed if they would leave it.
+fn place_moved_repeats(state: &mut State, changes: &[OutputChange]) {
+    let is_repeat = |id| changes.iter().any(|change| change.output == id && change.repeats_position);
+    // Each round places an output, which may then push away another one.
+    while let Some((id, _)) = free_moves(state).into_iter().find(|(id, _)| is_repeat(*id)) {
+        mark_placed(state, id);
+    }
+}
+
+fn mark_placed(state: &mut State, id: OutputId) {
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.is_placed = true;
+    }
+}
+
 fn apply_change(state: &mut State, change: &OutputChange) {
-    let OutputChange { output, position, scale, turn } = change;
+    let OutputChange { output, position, scale, turn, .. } = change;
     let Some(output) = state.outputs.by_id_mut(*output) else { return };
     let is_guessed = *scale == ScaleChange::Guessed;
     let scale = match scale {
@@ -315,30 +353,25 @@ pub(super) fn take_out(state: &mut State, id: OutputId) -> Option<OutputState> {
 /// Keeps each output without a configured position beside the outputs on its left, so that it overlaps none and the
 /// pointer can cross ([`placing`]): it moves left when one of them goes or shrinks, and right when one grows or is placed there.
 pub(super) fn close_gaps(state: &mut State) {
-    let outputs = state.outputs.states().map(|output| (output.id, output.is_placed, super::geometry(&output.output)));
-    let mut outputs: Vec<_> = outputs.collect();
-    // Of two placed outputs at the same position the newer counts first, because it has come back.
-    outputs.sort_by_key(|(id, is_placed, area)| (area.loc.x, !is_placed, Reverse(id.0)));
-    let placed: Vec<_> = outputs.iter().filter(|(_, is_placed, _)| *is_placed).map(|(.., area)| *area).collect();
-    let mut settled: Vec<Rectangle<i32, Logical>> = Vec::new();
-    for (id, is_placed, mut area) in outputs {
-        if !is_placed {
-            let corner = placing::beside(&settled, &placed, area);
-            if corner != area.loc {
-                move_output(state, id, corner - area.loc);
-                area.loc = corner;
-            }
-        }
-        settled.push(area);
+    for (id, by) in free_moves(state) {
+        move_output(state, id, by);
     }
+}
+
+fn free_moves(state: &State) -> Vec<(OutputId, Point<i32, Logical>)> {
+    let outputs = state.outputs.states().map(|output| LaidOutOutput {
+        id: output.id,
+        is_placed: output.is_placed,
+        area: super::geometry(&output.output),
+    });
+    placing::free_moves(outputs.collect())
 }
 
 /// Moves an output; its windows follow when the shell handles the change. The output still counts as not placed, because
 /// no user asked for this position.
 fn move_output(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
     let Some(position) = state.outputs.by_id(id).map(|output| output.output.current_location() + by) else { return };
-    let position = Some((position.x, position.y));
-    apply_change(state, &OutputChange { output: id, position, scale: ScaleChange::Unchanged, turn: None });
+    apply_change(state, &OutputChange { position: Some((position.x, position.y)), ..OutputChange::none(id) });
 }
 
 pub fn by_name(state: &State, name: &str) -> Option<OutputId> {

@@ -282,7 +282,10 @@ impl ModeGroup {
             }
             if now >= self.give_up {
                 let name = output.output.name();
-                return Some(Err(format!("{name}: its display has shown no frame within {LONGEST_WAIT}")));
+                return Some(Err(format!(
+                    "{name}: its display has shown no frame within {} s",
+                    LONGEST_WAIT.as_seconds_f64()
+                )));
             }
             all_are_seen = false;
         }
@@ -293,7 +296,10 @@ impl ModeGroup {
                 Some(Ok(())) => {}
                 Some(Err(reason)) => return Some(Err(format!("{name}: {reason}"))),
                 None if now >= self.give_up => {
-                    return Some(Err(format!("{name}: its driver has not answered within {LONGEST_WAIT}")));
+                    return Some(Err(format!(
+                        "{name}: its driver has not answered within {} s",
+                        LONGEST_WAIT.as_seconds_f64()
+                    )));
                 }
                 None => all_are_seen = false,
             }

@@ -31,6 +31,11 @@ impl Parked {
         &self.placement
     }
 
+    /// Whether its position was configured.
+    pub const fn is_placed(&self) -> bool {
+        self.is_placed
+    }
+
     /// Changes the settings for its return. An absent position stays; a scale that is absent is guessed.
     pub fn replace_placement(&mut self, new: Placement) {
         self.is_placed |= new.position.is_some();
@@ -64,13 +69,7 @@ pub fn unpark(state: &mut State, name: &str) -> Option<OutputId> {
         return None;
     }
     display.set_power(true);
-    let id = hotplug::add(state, display, placement);
-    if let Some(output) = state.outputs.by_id_mut(id) {
-        output.is_placed = is_placed;
-    }
-    hotplug::close_gaps(state);
-    crate::shell::outputs_changed(state);
-    Some(id)
+    Some(hotplug::add_back(state, display, placement, is_placed))
 }
 
 /// Forgets displays that were unplugged while parked.

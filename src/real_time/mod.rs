@@ -98,6 +98,39 @@ pub struct RealTime {
     stopped: u32,
 }
 
+thread_local! {
+    /// How often this thread has lost the real-time class. A [`RealTime`] cannot count it, because a band thread gives its
+    /// class up, and asks anew, each time the main thread loses its own.
+    static LOSSES: Cell<LossCount> = const { Cell::new(LossCount(0)) };
+}
+
+/// How often a thread has lost the real-time class. Under load a thread may lose it every second, so only the first,
+/// second, fourth, eighth ... loss is logged, and the return after it.
+#[derive(Clone, Copy, Debug)]
+struct LossCount(u32);
+
+impl LossCount {
+    /// Counts another loss of the calling thread.
+    fn add() -> Self {
+        let count = LossCount(LOSSES.get().0.saturating_add(1));
+        LOSSES.set(count);
+        count
+    }
+
+    const fn is_logged(self) -> bool {
+        self.0.is_power_of_two()
+    }
+}
+
+/// Logs that the calling thread has lost the class.
+fn log_loss(text: std::fmt::Arguments<'_>) {
+    let count = LossCount::add();
+    match count.is_logged() {
+        true => tracing::warn!(times = count.0, "{text}"),
+        false => tracing::debug!(times = count.0, "{text}"),
+    }
+}
+
 #[derive(Debug)]
 enum SchedulingClass {
     /// The thread may not have the real-time class, or not any more.
@@ -137,16 +170,20 @@ impl RealTime {
             self.class = self.role.lost();
             // The kernel has raised the soft limit by a second.
             let _ = limit(getrlimit(Resource::Rttime).maximum);
-            return tracing::warn!(
-                "the {} computed for too long without sleeping: the kernel has taken its real-time class",
-                self.role.name()
-            );
+            let name = self.role.name();
+            return log_loss(format_args!(
+                "the {name} computed for too long without sleeping: the kernel has taken its real-time class"
+            ));
         }
         if dog.exceeds_allowance(now(ClockId::Monotonic), processor_time) {
             let left = leave().is_ok();
             // If leaving failed, the watchdog starts again and tries once more after the same time.
             self.class = if left { self.role.lost() } else { SchedulingClass::RealTime(self.role.watchdog()) };
-            tracing::warn!(left, "the {} computes for too long: it leaves the real-time class", self.role.name());
+            let name = self.role.name();
+            match left {
+                true => log_loss(format_args!("the {name} computes for too long: it leaves the real-time class")),
+                false => log_loss(format_args!("the {name} computes for too long, and cannot leave its class")),
+            }
         }
     }
 
@@ -172,11 +209,14 @@ impl RealTime {
         // lost. So the thread must sleep once now.
         let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1 });
         self.stopped = STOPPED.load(Ordering::Relaxed);
-        tracing::info!(
-            is_back = matches!(self.class, SchedulingClass::RealTime(_)),
-            "the {} rests again: it asked for the real-time class",
-            self.role.name()
-        );
+        let is_back = matches!(self.class, SchedulingClass::RealTime(_));
+        let (count, name) = (LOSSES.get(), self.role.name());
+        let times = count.0;
+        // A thread that is refused the class does not ask again.
+        match count.is_logged() || !is_back {
+            true => tracing::info!(is_back, times, "the {name} rests again: it asked for the real-time class"),
+            false => tracing::debug!(is_back, times, "the {name} rests again: it asked for the real-time class"),
+        }
     }
 }
 
@@ -295,6 +335,16 @@ mod tests {
         assert_eq!(soft_limit(None), LONGEST_RUN);
         for hard in [100, 200_000, LONGEST_RUN, 1_000_000] {
             assert!(soft_limit(Some(hard)) < hard && soft_limit(Some(hard)) <= LONGEST_RUN, "{hard}");
+        }
+    }
+
+    #[test]
+    fn losses_of_a_thread_are_logged_ever_more_rarely() {
+        let logged = |losses: u32| (0..losses).map(|_| LossCount::add()).filter(|count| count.is_logged()).count();
+        // Each thread has its own count.
+        for _ in 0..2 {
+            let thread = std::thread::spawn(move || (logged(100), logged(100)));
+            assert_eq!(thread.join().unwrap(), (7, 1), "losses 1 to 64, then 128");
         }
     }
 

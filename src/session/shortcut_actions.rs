@@ -39,6 +39,10 @@ impl HostSession for State {
         self.session.rotation.toggle_lock();
     }
 
+    fn is_rotation_lock_useful(&self) -> bool {
+        self.session.rotation.is_lock_useful()
+    }
+
     fn config(&self) -> &Config {
         self.session.config()
     }

@@ -207,7 +207,8 @@ pub(super) fn apply_changes(state: &mut State, old: &Config, new: &Config) -> Re
         if (before.position, before.scale, before.turn) != (now.position, now.scale, now.turn) {
             let scale = ScaleChange::or_guessed(now.scale.map(OutputScale::factor));
             let turn = Some(state.session.rotation.transform((id, &name), now.turn));
-            hotplug::arrange_all(state, &[OutputChange { output: id, position: now.position, scale, turn }]);
+            let change = OutputChange { position: now.position, scale, turn, ..OutputChange::none(id) };
+            hotplug::arrange_all(state, &[change]);
         }
         if before.front_buffer != now.front_buffer {
             in_place::set_front_buffer_option(state, id, now.front_buffer);

@@ -75,6 +75,7 @@ use animation::{AnimationStyles, ClosingWindow, ColumnPans, WindowMotion, Worksp
 pub use arrangement::WindowArrangement;
 pub use arrangement_requests::{fullscreen, maximize, send_column_to, send_to, unfullscreen, unmaximize};
 pub use change_log::{ListRevision, ShellRevision};
+pub use chosen_screen::pointer_moved;
 use drag::WindowDrag;
 use effects::WindowEffects;
 use following::FollowedOutput;

@@ -53,6 +53,7 @@ mod newest_input;
 mod notices;
 mod object_limits;
 mod output_management;
+mod output_positions;
 mod output_power;
 mod output_returns;
 mod output_transforms;

@@ -139,6 +139,12 @@ fn empty_output_gets_the_focus_by_key_and_new_windows_open_there() {
     world.open("e", 200, 100);
     assert_eq!(screen(&world, "e"), 2, "the pointer has moved to another output");
     go(&mut world, KEY_LEFT);
+    world.point(100.0, 100.0);
+    world.point(f64::from(2 * OUTPUT.0) + 100.0, 100.0);
+    upbeat::shell::activate(&mut world.state, None);
+    world.open("back", 200, 100);
+    assert_eq!(screen(&world, "back"), 2, "the pointer was on another output meanwhile");
+    go(&mut world, KEY_LEFT);
     world.unplug("TEST-2");
     world.open("f", 200, 100);
     assert_eq!(screen(&world, "f"), 2, "the chosen output is gone");

@@ -103,6 +103,23 @@ fn screenshot_is_saved_to_a_new_file_and_can_be_pasted() {
 }
 
 #[test]
+fn screenshot_shows_the_output_that_has_the_focus() {
+    let (mut world, _folder, shots) = world();
+    world.plug_in_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.open_filled("red", OUTPUT, RED);
+    world.open_filled("green", OUTPUT, GREEN);
+    world.move_window("green", (OUTPUT.0, 0));
+    let green = world.window("green").id;
+    upbeat::shell::activate(&mut world.state, Some(green));
+    world.point(100.0, 100.0);
+    world.run_until_idle();
+    assert_eq!(world.focused().as_deref(), Some("green"), "the pointer is on the other output");
+    take(&mut world, ScreenshotOf::Screen);
+    let path = saved(&mut world, &shots, 1);
+    assert!(pixels(&path).1.iter().all(|pixel| *pixel == GREEN));
+}
+
+#[test]
 fn window_screenshot_shows_the_window_alone_and_is_black_if_a_rule_excludes_it() {
     let (mut world, _folder, shots) = world();
     world.open_filled("green", (200, 100), GREEN);

@@ -7,7 +7,7 @@ use upbeat_record::ipc::message::{OutputInfo, Request, Response};
 use crate::session::{TestSession, wait};
 
 fn outputs(session: &mut TestSession) -> Vec<OutputInfo> {
-    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
     outputs
 }
 
@@ -25,7 +25,8 @@ fn windows_return_when_an_output_replaces_the_only_output() {
     assert_eq!(session.refused(Request::Screenshot { output: None, path: "/tmp/x".into() }), "there is no output");
 
     let mode: OutputMode = "800x600@120".parse().unwrap();
-    let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode, connector: None, monitor: None })
+    let Response::Outputs { outputs: added, .. } =
+        session.ask(Request::AddOutput { mode, connector: None, monitor: None })
     else {
         panic!()
     };

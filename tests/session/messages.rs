@@ -19,7 +19,7 @@ fn version_and_outputs_are_reported() {
     let mut session = TestSession::start(&["--output", "640x480@75", "--output", "320x200"]);
     let Response::Version { wayland_display, backend, renderer, .. } = session.ask(Request::Version) else { panic!() };
     assert_eq!((wayland_display.as_str(), backend.as_str(), renderer.as_str()), ("test", "headless", "pixman"));
-    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
     let told: Vec<_> =
         outputs.iter().map(|output| (output.name.as_str(), output.mode.to_string(), output.geometry.x)).collect();
     assert_eq!(told, [("HEADLESS-1", "640x480@75".to_owned(), 0), ("HEADLESS-2", "320x200@60".to_owned(), 640)]);
@@ -33,7 +33,7 @@ fn version_and_outputs_are_reported() {
 fn version_names_the_renderer_and_the_reason_for_it() {
     let mut session = TestSession::start(&["--output", "320x200", "--renderer", "auto"]);
     let Response::Version { renderer, .. } = session.ask(Request::Version) else { panic!() };
-    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
     let drawn_by = &outputs[0].drawn_by;
     match renderer.as_str() {
         // Without a GPU the answer says so.
@@ -341,7 +341,7 @@ fn script_of_thirty_lines_follows_the_windows() {
 fn output_changes_are_applied_and_impossible_changes_are_refused() {
     let mut session = TestSession::start(&["--output", "640x480@144"]);
     let output = |session: &mut TestSession| {
-        let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+        let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
         outputs[0].clone()
     };
     for words in [

@@ -25,7 +25,7 @@ fn plug(session: &TestSession, connector: &str, model: &str, serial: &str) {
 }
 
 fn output(session: &mut TestSession, connector: &str) -> OutputInfo {
-    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
     outputs.into_iter().find(|output| output.name == connector).unwrap()
 }
 
@@ -91,7 +91,7 @@ fn virtual_connectors_have_sensible_names_and_are_plugged_in_once() {
     assert_eq!(session.refused(add(Some("HEADLESS-1"))), "there is an output called HEADLESS-1 already");
     assert!(session.refused(add(Some("two words"))).contains("ASCII characters without spaces"));
     assert!(session.refused(add(Some(""))).contains("1 to 32"));
-    let Response::Outputs { outputs } = session.ask(add(None)) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(add(None)) else { panic!() };
     assert_eq!(outputs[0].name, "HEADLESS-3", "HEADLESS-2 is taken");
     let unfit = session.msg(&["output", "add", "640x480", "--make", "A\nB", "--model", "C"]);
     assert!(String::from_utf8_lossy(&unfit.stderr).contains("printable ASCII"));

@@ -47,7 +47,7 @@ fn without_motion() -> TempDir {
 
 #[track_caller]
 fn outputs(session: &mut TestSession) -> Vec<OutputInfo> {
-    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
     outputs
 }
 

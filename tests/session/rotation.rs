@@ -206,7 +206,7 @@ struct RotatingSession {
 
 impl RotatingSession {
     fn output(&mut self) -> OutputInfo {
-        let Response::Outputs { outputs } = self.session.ask(Request::Outputs) else { panic!() };
+        let Response::Outputs { outputs, .. } = self.session.ask(Request::Outputs) else { panic!() };
         outputs.into_iter().next().unwrap()
     }
 
@@ -358,7 +358,7 @@ fn session_without_a_system_bus_does_not_turn() {
     let address = PathBuf::from(format!("unix:path={}", nowhere.display()));
     let arguments = ["--output", "640x480", "--config", configuration.to_str().unwrap()];
     let mut session = TestSession::with_environment(&[("DBUS_SYSTEM_BUS_ADDRESS", address.as_path())], &arguments);
-    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
     assert_eq!(outputs[0].rotation.as_ref().map(|rotation| rotation.orientation.clone()), Some(None));
     assert!(session.msg(&["output", "off", OUTPUT]).status.success());
     assert!(session.msg(&["output", "on", OUTPUT]).status.success());

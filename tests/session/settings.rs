@@ -38,7 +38,7 @@ fn start() -> (TestSession, std::path::PathBuf) {
 #[test]
 fn configuration_applies_from_the_start() {
     let (mut session, _) = start();
-    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let Response::Outputs { outputs, .. } = session.ask(Request::Outputs) else { panic!() };
     let told: Vec<_> = outputs.iter().map(|o| (o.mode.to_string(), o.geometry.x, o.geometry.y, o.wish)).collect();
     let first = ("640x480@75".to_owned(), 0, 0, PacingWish::VsyncLate);
     assert_eq!(told, [first, ("800x600@60".to_owned(), 640, 100, PacingWish::Auto)]);

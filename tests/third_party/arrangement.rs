@@ -77,6 +77,27 @@ fn wlr_randr_off_and_on_restores_outputs_and_windows() {
 }
 
 #[test]
+fn outputs_follow_when_wlr_randr_changes_another() {
+    let Some(session) = begin("wlr-randr-follows", &[("wlr-randr", "wlr-randr")], "") else { return };
+    session.message(&["output", "add", SECOND_MODE]);
+    let corner = |session: &ThirdPartySession| {
+        let area = outputs(session)[1][2].clone();
+        json!([area["x"], area["y"]])
+    };
+    let arrange = |output: &str, options: &[&str]| {
+        session.run(&[&["wlr-randr", "--output", output][..], options].concat());
+        corner(&session)
+    };
+    assert_eq!(arrange(FIRST, &["--scale", "2"]), json!([OUTPUT.0 / 2, 0]));
+    assert_eq!(arrange(FIRST, &["--transform", "90"]), json!([OUTPUT.1 / 2, 0]));
+    assert_eq!(arrange(FIRST, &["--scale", "1", "--transform", "normal"]), json!([OUTPUT.0, 0]));
+    let place = format!("{},50", OUTPUT.0);
+    assert_eq!(arrange(SECOND, &["--pos", &place]), json!([OUTPUT.0, 50]));
+    assert_eq!(arrange(FIRST, &["--scale", "2"]), json!([OUTPUT.0, 50]), "the user has placed it");
+    session.end();
+}
+
+#[test]
 fn reload_counts_for_an_output_that_wlr_randr_has_disabled() {
     let Some(session) = begin("wlr-randr-reload", &[("wlr-randr", "wlr-randr")], "") else { return };
     session.message(&["output", "add", SECOND_MODE]);

@@ -77,7 +77,7 @@ from its frame callback to its commit. A client that sometimes takes longer is g
 /// The explanation of `response`; empty if it needs none.
 pub(super) fn of(response: &Response) -> String {
     let (has_rows, legend) = match response {
-        Response::Outputs { outputs } => (!outputs.is_empty(), OUTPUTS_LEGEND),
+        Response::Outputs { outputs, .. } => (!outputs.is_empty(), OUTPUTS_LEGEND),
         Response::Windows { windows } => (!windows.is_empty(), WINDOWS_LEGEND),
         Response::Workspaces { workspaces } => (!workspaces.is_empty(), WORKSPACES_LEGEND),
         Response::Layers { layers } => (!layers.is_empty(), LAYERS_LEGEND),

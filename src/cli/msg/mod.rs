@@ -190,6 +190,7 @@ enum OutputMessage {
         /// Name of the output.
         output: String,
         /// Physical pixels per logical pixel, such as 1.25.
+        #[arg(value_parser = finite_number)]
         scale: f64,
     },
     /// Set the position of an output (logical pixels).
@@ -217,7 +218,7 @@ enum OutputMessage {
         #[arg(value_parser = on_or_off, action = clap::ArgAction::Set, value_name = "on|off")]
         on: bool,
         /// The lowest rate in Hz [default: that of the last variable rate, or 48].
-        #[arg(long, value_name = "HZ")]
+        #[arg(long, value_name = "HZ", value_parser = finite_number)]
         slowest: Option<f64>,
     },
     /// Switch an output on.
@@ -316,6 +317,12 @@ impl StatsTarget {
     fn target(self) -> Option<OutputOrWindow> {
         self.output.map(OutputOrWindow::Output).or(self.window.map(|number| OutputOrWindow::Window(WindowId(number))))
     }
+}
+
+/// A number that a message can hold: JSON has no infinite numbers.
+fn finite_number(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or("expected a number, such as 1.25")
 }
 
 fn on_or_off(text: &str) -> Result<bool, &'static str> {

@@ -1,7 +1,7 @@
 //! The text of `upbeat msg outputs`.
 
 use super::table::{TextTable, millis, printable};
-use upbeat_record::ipc::message::{DriverFeatures, OutputInfo, OutputRotation, ScanTiming};
+use upbeat_record::ipc::message::{DisabledOutput, DriverFeatures, OutputInfo, OutputRotation, ScanTiming};
 
 /// Headings of the table. A heading that starts with a space is that of a right-aligned column.
 pub(super) const OUTPUT_COLUMNS: [&str; 13] = [
@@ -45,6 +45,15 @@ pub(super) fn outputs_text(outputs: &[OutputInfo]) -> String {
     let drivers = outputs.iter().filter_map(|output| Some(driver_text(&output.name, output.driver.as_ref()?)));
     let rotations = outputs.iter().filter_map(|output| Some(rotation_text(&output.name, output.rotation.as_ref()?)));
     format!("{table}{}{}{}", drawn_by.unwrap_or_default(), rotations.collect::<String>(), drivers.collect::<String>())
+}
+
+/// The outputs that are not part of the layout, a line each.
+pub(super) fn disabled_text(disabled: &[DisabledOutput]) -> String {
+    let line = |output: &DisabledOutput| {
+        let monitor = output.monitor.as_deref().map(|monitor| format!(", {}", printable(monitor))).unwrap_or_default();
+        format!("{} is disabled ({}{monitor})\n", output.name, output.mode)
+    };
+    disabled.iter().map(line).collect()
 }
 
 /// How one output turns with the device, in a line.
@@ -94,6 +103,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use upbeat_record::ipc::message::OutputMode;
 
     #[test]
     fn rotation_is_one_line_an_output() {
@@ -104,6 +114,22 @@ mod tests {
             eDP-1 does not turn with the device (rotation lock); orientation of the device: left-up
         "#]]
         .assert_eq(&(rotation_text("DSI-1", &free) + &rotation_text("eDP-1", &locked)));
+    }
+
+    #[test]
+    fn disabled_outputs_are_one_line_each() {
+        let mode: OutputMode = "1280x720@60".parse().unwrap();
+        let disabled = |name: &str, monitor: Option<&str>| DisabledOutput {
+            name: name.to_owned(),
+            mode,
+            monitor: monitor.map(str::to_owned),
+            enabled: false,
+        };
+        expect![[r#"
+            DP-1 is disabled (1280x720@60, DEL U2720Q)
+            HEADLESS-1 is disabled (1280x720@60)
+        "#]]
+        .assert_eq(&disabled_text(&[disabled("DP-1", Some("DEL U2720Q")), disabled("HEADLESS-1", None)]));
     }
 
     #[test]

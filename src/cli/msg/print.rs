@@ -5,7 +5,7 @@ use std::iter;
 use std::process::ExitCode;
 
 use super::legend;
-use super::outputs_text::outputs_text;
+use super::outputs_text::{disabled_text, outputs_text};
 use super::table::{TextTable, printable};
 use super::windows_text::{optional, windows_text};
 use upbeat_record::ipc::EventSubscription;
@@ -66,7 +66,7 @@ fn render(response: &Response) -> String {
         Response::Version { version, wayland_display, backend, renderer, x11 } => {
             format!("upbeat {version} on {wayland_display}, backend {backend}, renderer {renderer}\nX11: {x11}\n")
         }
-        Response::Outputs { outputs } => outputs_text(outputs),
+        Response::Outputs { outputs, disabled } => outputs_text(outputs) + &disabled_text(disabled),
         Response::Windows { windows } => windows_text(windows),
         Response::Clients { clients, bugs, ended } => format!("{}{}", clients_table(clients), ended_text(ended, *bugs)),
         Response::Workspaces { workspaces } => workspaces_table(workspaces).to_string(),

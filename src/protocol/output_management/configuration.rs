@@ -17,9 +17,9 @@ use smithay::utils::Transform;
 
 use super::heads::{HeadName, OutputHeadMode};
 use super::transaction::{self, HeadConfiguration};
-use super::unknown_state;
+use super::{repeated_positions, unknown_state};
 use crate::backend::VideoMode;
-use crate::bounds::{MAX_EXTENT, coordinate};
+use crate::bounds::MAX_EXTENT;
 use crate::guard::Handlers;
 use crate::output_transform::OutputTransform;
 use crate::state::State;
@@ -106,6 +106,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, OutputConfiguration, State> for Handler
                 }
                 transaction::choose_rates(state, &mut heads);
                 unknown_state::remove_defaults(state, &mut heads);
+                repeated_positions::mark(state, &mut heads);
                 if is_test {
                     let object = object.clone();
                     let then = move |_: &mut State, result| answer(&object, result, true);
@@ -222,7 +223,7 @@ fn set_option(
             let refresh = refresh.cast_unsigned();
             head.mode.replace(VideoMode { width, height, refresh }).is_none()
         }
-        Request::SetPosition { x, y } => head.position.replace((coordinate(x), coordinate(y))).is_none(),
+        Request::SetPosition { x, y } => head.position.replace((x, y)).is_none(),
         Request::SetTransform { transform: WEnum::Value(transform) } => {
             head.turn.replace(OutputTransform::from(Transform::from(transform))).is_none()
         }

@@ -24,6 +24,7 @@
 
 mod configuration;
 mod heads;
+mod repeated_positions;
 mod transaction;
 mod unknown_state;
 

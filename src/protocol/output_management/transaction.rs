@@ -1,6 +1,7 @@
 //! Tests a configuration of outputs, and applies all of it or nothing.
 
 use crate::backend::{Display, RateLimit, VideoMode};
+use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::output::hotplug::{self, OutputChange, ScaleChange};
 use crate::output::mode_switch::{self, OutputModeWish};
 use crate::output::parking;
@@ -23,6 +24,8 @@ pub struct HeadConfiguration {
     pub(in crate::protocol) mode: Option<VideoMode>,
     /// Top left corner (global logical coordinates).
     pub(in crate::protocol) position: Option<(i32, i32)>,
+    /// The output is there already, and no user has configured it (`repeated_positions`).
+    pub(in crate::protocol) repeats_position: bool,
     pub(in crate::protocol) scale: Option<f64>,
     pub(in crate::protocol) turn: Option<OutputTransform>,
     /// Whether the refresh rate is to vary.
@@ -33,7 +36,10 @@ impl HeadConfiguration {
     /// Returns an error text if `display` cannot have this state. `usual_limit` (mHz): the lower limit of a variable
     /// rate.
     fn check(&self, display: &dyn Display, usual_limit: u32) -> Result<(), String> {
-        let HeadConfiguration { output, mode, scale, adaptive_sync, .. } = self;
+        let HeadConfiguration { output, mode, position, scale, adaptive_sync, .. } = self;
+        if let Some((x, y)) = position.filter(|(x, y)| (coordinate(*x), coordinate(*y)) != (*x, *y)) {
+            return Err(format!("{output}: a position of {x},{y}; it lies between -{MAX_EXTENT} and {MAX_EXTENT}"));
+        }
         if let Some(scale) = scale.filter(|scale| !SCALES.contains(scale)) {
             return Err(format!(
                 "{output}: a scale of {scale}; it lies between {} and {}",
@@ -194,9 +200,10 @@ fn arrange(state: &mut State, heads: &[HeadConfiguration]) {
         .iter()
         .filter(|head| head.enabled && (head.position.is_some() || head.scale.is_some() || head.turn.is_some()))
         .filter_map(|head| {
-            let HeadConfiguration { position, turn, .. } = *head;
+            let HeadConfiguration { position, repeats_position, turn, .. } = *head;
             let scale = head.scale().map_or(ScaleChange::Unchanged, ScaleChange::Fixed);
-            Some(OutputChange { output: hotplug::by_name(state, &head.output)?, position, scale, turn })
+            let output = hotplug::by_name(state, &head.output)?;
+            Some(OutputChange { output, position, repeats_position, scale, turn })
         })
         .collect();
     if !arranged.is_empty() {

@@ -9,6 +9,7 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::transaction::HeadConfiguration;
 use crate::backend::{Display, VideoMode};
+use crate::bounds::coordinate;
 use crate::output::hotplug::{self, Placement};
 use crate::output::{OutputState, parking::Parked};
 use crate::output_transform::OutputTransform;
@@ -58,7 +59,9 @@ impl KnownState {
         if !head.map_or(!self.is_parked, |head| head.enabled) {
             return None;
         }
-        let position = head.and_then(|head| head.position).or(self.position)?;
+        let (x, y) = head.and_then(|head| head.position).or(self.position)?;
+        // A position out of range is refused later.
+        let position = (coordinate(x), coordinate(y));
         let VideoMode { width, height, .. } = head.and_then(|head| head.mode).unwrap_or(self.mode);
         let turn = head.and_then(|head| head.turn).unwrap_or(self.turn);
         let scale = head.and_then(|head| head.scale).unwrap_or(self.scale);

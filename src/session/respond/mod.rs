@@ -42,7 +42,9 @@ impl Respond for State {
     fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> RequestOutcome {
         RequestOutcome::Answer(match request {
             Request::Version => Ok(version(self)),
-            Request::Outputs => Ok(Response::Outputs { outputs: outputs::all(self) }),
+            Request::Outputs => {
+                Ok(Response::Outputs { outputs: outputs::all(self), disabled: outputs::disabled(self) })
+            }
             Request::Windows => Ok(Response::Windows { windows: windows::all(self) }),
             Request::Clients => {
                 let (clients, ended) = (clients::all(self), clients::ended(self));

@@ -7,13 +7,15 @@ use crate::config::OutputScale;
 use crate::ipc::{RequestOutcome, Ticket};
 use crate::output::hotplug;
 use crate::output::mode_switch::{self, RequestedMode};
+use crate::output::parking::Parked;
 use crate::output::{self, OutputState};
 use crate::output_transform::{OutputTransform, UnknownTransform};
 use crate::render::Renderer;
 use crate::session::virtual_outputs::{VirtualOutput, mode_of};
+use crate::shell::workspace_actions;
 use crate::state::State;
 use upbeat_record::ipc::message::{
-    LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, VirtualMonitor, event,
+    DisabledOutput, LogicalRect, OutputInfo, OutputMode, RefreshRate, Response, ScanTiming, VirtualMonitor, event,
 };
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant};
@@ -21,6 +23,17 @@ use upbeat_timing::time::{Clock, Instant};
 pub(super) fn all(state: &State) -> Vec<OutputInfo> {
     let now = state.clock.now();
     state.outputs.states().map(|output| describe(state, output, now)).collect()
+}
+
+/// The outputs that are not part of the layout.
+pub(super) fn disabled(state: &State) -> Vec<DisabledOutput> {
+    let describe = |parked: &Parked| DisabledOutput {
+        name: parked.display().name().to_owned(),
+        mode: mode_of(parked.display()),
+        monitor: parked.display().identity().map(|identity| identity.to_string()),
+        enabled: false,
+    };
+    state.outputs.parked().iter().map(describe).collect()
 }
 
 /// All outputs, without the values that change with each frame.
@@ -40,11 +53,10 @@ pub(super) fn one(state: &State, id: OutputId) -> Option<OutputInfo> {
     Some(describe(state, state.outputs.by_id(id)?, state.clock.now()))
 }
 
-/// The output under the pointer, or else the nearest output.
+/// The output that has the focus, as for shortcuts.
 pub(in crate::session) fn focused(state: &State) -> Option<OutputId> {
-    let pointer = crate::input::pointer_position(state);
-    let (nearest, _) = output::usable_area(state, Some(pointer))?;
-    state.outputs.states().find(|known| *known.output() == nearest).map(|known| known.id())
+    let name = state.shell.workspaces().name(workspace_actions::current_screen(state)?)?;
+    state.outputs.states().find(|known| known.output().name() == name).map(|known| known.id())
 }
 
 fn describe(state: &State, known: &OutputState, now: Instant) -> OutputInfo {
@@ -102,7 +114,7 @@ pub(super) fn plug_in(
     }
     let new = VirtualOutput { mode: Some(mode), connector, monitor };
     let id = virtual_outputs::plug_in(state, new).map_err(|error| format!("{error:#}"))?;
-    Ok(Response::Outputs { outputs: one(state, id).into_iter().collect() })
+    Ok(Response::Outputs { outputs: one(state, id).into_iter().collect(), disabled: Vec::new() })
 }
 
 pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> ResponseOrReason {

@@ -61,11 +61,21 @@ pub(super) fn layout(window: &shell::Window, positions: &HashMap<WindowId, Colum
     }
 }
 
-/// Whether any part of a window is visible, and the output that paces it.
+/// Whether any part of a window is visible, and the name of its output.
 pub(super) fn visibility(state: &State, window: &shell::Window) -> Option<(bool, Option<String>)> {
     let entry = state.surfaces.get(window.surface())?;
-    let output = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output().name());
-    Some((state.outputs.is_visible(entry), output))
+    Some((state.outputs.is_visible(entry), output_name(state, window, entry)))
+}
+
+/// The output that paces a window. A window that was not visible since its output returned is paced by none: then it is the
+/// output of its workspace.
+fn output_name(state: &State, window: &shell::Window, entry: &SurfaceEntry) -> Option<String> {
+    let pacing = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output().name());
+    pacing.or_else(|| {
+        let workspaces = state.shell.workspaces();
+        let name = workspaces.name(workspaces.place(window.id)?.screen)?;
+        workspaces.screen(name).map(|_| name.to_owned())
+    })
 }
 
 fn describe(
@@ -103,7 +113,7 @@ fn describe(
         urgent: state.shell.workspaces().is_urgent(window.id),
         minimised: state.shell.is_minimised(window.id),
         visible: state.outputs.is_visible(entry),
-        output: output.map(|output| output.output().name()),
+        output: output_name(state, window, entry),
         layout: layout(window, positions),
         workspace: place.map(|place| place.number),
         workspace_name: place.and_then(|place| workspaces.name_of(place.number)).map(ToString::to_string),

@@ -23,7 +23,7 @@ use self::sensor::{AccelerometerThread, SensorReport};
 use crate::config::Config;
 use crate::input::SeatHardware;
 use crate::input::switch::is_built_in;
-use crate::output::hotplug::{self, OutputChange, ScaleChange};
+use crate::output::hotplug::{self, OutputChange};
 use crate::output::{OutputState, turn_of};
 use crate::output_transform::OutputTransform;
 use crate::state::State;
@@ -78,7 +78,12 @@ impl SensorRotation {
         self.is_locked = !self.is_locked;
         self.was_unlocked = !self.is_locked;
         self.is_stale = true;
-        tracing::info!(is_locked = self.is_locked, "rotation lock");
+        tracing::info!(is_locked = self.is_locked, turning_outputs = self.following.len(), "rotation lock");
+    }
+
+    /// Whether the rotation lock has an effect: an output turns with the device, or is to be let go.
+    pub(super) const fn is_lock_useful(&self) -> bool {
+        self.is_locked || !self.following.is_empty()
     }
 
     /// The transform of an output whose configured transform is `mounting`: with the turn that the sensor has given it.
@@ -157,8 +162,7 @@ fn plan(state: &mut State) -> Vec<OutputChange> {
         rotation.note(&panel, turn.map_or(turned_for, PanelTurn::orientation));
         let transform = turn?.transform(panel.mounting);
         tracing::debug!(output = panel.name, ?turn, %transform, "turned with the device");
-        let change =
-            OutputChange { output: panel.id, position: None, scale: ScaleChange::Unchanged, turn: Some(transform) };
+        let change = OutputChange { turn: Some(transform), ..OutputChange::none(panel.id) };
         (transform != current).then_some(change)
     });
     changes.collect()

@@ -124,6 +124,7 @@ fn action_without_an_effect_is_refused_with_the_reason() {
     assert_eq!(scene.refusal("move-with-pointer"), "no window is under the pointer");
     assert_eq!(scene.refusal("output left"), "there is no output in that direction");
     assert_eq!(scene.refusal("next-keyboard-layout"), "the keyboard has a single layout");
+    assert_eq!(scene.refusal("rotation-lock"), "no output turns with the device, so there is nothing to lock");
     let opened = scene.world.open("a", 100, 100);
     scene.windows.push(opened);
     scene.wait();

@@ -1,6 +1,7 @@
 //! The event stream of the private socket: a follower's picture of the session agrees with the answers to requests.
 
 mod actions;
+mod disabled_outputs;
 mod random_walk;
 mod slow_followers;
 
@@ -160,7 +161,7 @@ impl EventStreamSession {
             RequestResult::Ok(Response::Keyboard { keyboard }) => {
                 assert_eq!(known.keyboard, keyboard, "after {after}");
             }
-            RequestResult::Ok(Response::Outputs { outputs }) => {
+            RequestResult::Ok(Response::Outputs { outputs, .. }) => {
                 let by_name = |outputs: Vec<OutputState>| -> BTreeMap<String, OutputState> {
                     outputs.into_iter().map(|output| (output.name.clone(), output)).collect()
                 };

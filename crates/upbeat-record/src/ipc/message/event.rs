@@ -134,7 +134,7 @@ pub struct WindowState {
     pub minimised: bool,
     /// Whether any part of it is visible.
     pub visible: bool,
-    /// Name of the output that paces it.
+    /// Name of the output that paces it; while none does, of the output of its workspace.
     pub output: Option<String>,
     /// Number of the workspace that it is on.
     pub workspace: Option<WorkspaceNumber>,

@@ -28,7 +28,7 @@ pub mod workspace_name;
 pub use client_use::{ClientUse, EndedClient, ResourceUse};
 pub use layer::{LayerInfo, LayerLevel};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, RefreshRate};
-pub use output::{DriverFeatures, OutputInfo, OutputRotation, ScanTiming, VirtualMonitor};
+pub use output::{DisabledOutput, DriverFeatures, OutputInfo, OutputRotation, ScanTiming, VirtualMonitor};
 pub use request::Request;
 pub use response::Response;
 use serde::{Deserialize, Serialize};

@@ -104,6 +104,21 @@ pub struct OutputInfo {
     pub driver: Option<DriverFeatures>,
 }
 
+/// An output that was taken out of the layout: no window and no client is on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DisabledOutput {
+    /// Name of the output, such as `HEADLESS-1`.
+    pub name: String,
+    /// The mode that it returns with.
+    pub mode: OutputMode,
+    /// The monitor's maker, model and serial number. Left out if the monitor reports none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<String>,
+    /// Whether it is part of the layout: always `false`.
+    pub enabled: bool,
+}
+
 /// The monitor that a virtual output seems to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::client_use::{ClientUse, EndedClient};
 use super::layer::LayerInfo;
 use super::layouts::KeyboardLayouts;
-use super::output::OutputInfo;
+use super::output::{DisabledOutput, OutputInfo};
 use super::statistics::{Miss, OutputStats, WindowStats};
 use super::window::WindowInfo;
 use super::workspace::WorkspaceInfo;
@@ -39,6 +39,9 @@ pub enum Response {
     Outputs {
         /// All outputs, or the new output.
         outputs: Vec<OutputInfo>,
+        /// Outputs that were taken out of the layout, such as by `wlr-randr --off`. Left out if there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        disabled: Vec<DisabledOutput>,
     },
     /// The answer to [`Request::Windows`](super::Request::Windows).
     Windows {
