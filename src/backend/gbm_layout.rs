@@ -36,6 +36,11 @@ impl GbmLayout {
         made.map_err(|error| format!("GBM cannot allocate {self}: {error}"))
     }
 
+    /// With no modifier but this one.
+    pub(super) fn narrowed(self, modifier: DrmModifier) -> Self {
+        GbmLayout { modifiers: vec![modifier], ..self }
+    }
+
     /// Whether its format is listed with all of its modifiers.
     pub(super) fn is_listed(&self, listed: &[DrmFormat]) -> bool {
         let code = self.code;

@@ -179,9 +179,6 @@ pub struct OutputChange {
     pub output: OutputId,
     /// Top left corner (global logical coordinates); `None`: unchanged.
     pub position: Option<(i32, i32)>,
-    /// The position repeats the present one, so it counts as configured only if the output would otherwise make room for
-    /// the outputs that were moved in the same call.
-    pub repeats_position: bool,
     /// Physical pixels of a logical pixel.
     pub scale: ScaleChange,
     /// Rotation and reflection on the panel; `None`: unchanged.
@@ -191,7 +188,7 @@ pub struct OutputChange {
 impl OutputChange {
     /// A change that leaves the output as it is.
     pub const fn none(output: OutputId) -> Self {
-        OutputChange { output, position: None, repeats_position: false, scale: ScaleChange::Unchanged, turn: None }
+        OutputChange { output, position: None, scale: ScaleChange::Unchanged, turn: None }
     }
 }
 
@@ -216,33 +213,19 @@ impl ScaleChange {
 pub fn arrange_all(state: &mut State, changes: &[OutputChange]) {
     for change in changes {
         apply_change(state, change);
-        if change.position.is_some() && !change.repeats_position {
-            mark_placed(state, change.output);
+        if change.position.is_some()
+            && let Some(output) = state.outputs.by_id_mut(change.output)
+        {
+            output.is_placed = true;
         }
     }
-    place_moved_repeats(state, changes);
     // Gaps and overlaps of configured positions are intended.
     close_gaps(state);
     crate::shell::outputs_changed(state);
 }
 
-/// Marks outputs with a repeated position as placed if they would leave it.
-fn place_moved_repeats(state: &mut State, changes: &[OutputChange]) {
-    let is_repeat = |id| changes.iter().any(|change| change.output == id && change.repeats_position);
-    // Each round places an output, which may then push away another one.
-    while let Some((id, _)) = free_moves(state).into_iter().find(|(id, _)| is_repeat(*id)) {
-        mark_placed(state, id);
-    }
-}
-
-fn mark_placed(state: &mut State, id: OutputId) {
-    if let Some(output) = state.outputs.by_id_mut(id) {
-        output.is_placed = true;
-    }
-}
-
 fn apply_change(state: &mut State, change: &OutputChange) {
-    let OutputChange { output, position, scale, turn, .. } = change;
+    let OutputChange { output, position, scale, turn } = change;
     let Some(output) = state.outputs.by_id_mut(*output) else { return };
     let is_guessed = *scale == ScaleChange::Guessed;
     let scale = match scale {

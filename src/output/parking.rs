@@ -36,9 +36,10 @@ impl Parked {
         self.is_placed
     }
 
-    /// Changes the settings for its return. An absent position stays; a scale that is absent is guessed.
-    pub fn replace_placement(&mut self, new: Placement) {
-        self.is_placed |= new.position.is_some();
+    /// Changes the settings for its return. An absent position stays; a scale that is absent is guessed. `is_placed`: its
+    /// position is a configured one from now on.
+    pub fn replace_placement(&mut self, new: Placement, is_placed: bool) {
+        self.is_placed |= is_placed;
         self.placement = Placement { position: new.position.or(self.placement.position), ..new };
     }
 }

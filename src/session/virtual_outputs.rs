@@ -239,7 +239,8 @@ fn apply_changes_to_parked(state: &mut State, old: &Config, new: &Config) -> Res
         let pacing = if before.pacing == now.pacing { kept.pacing } else { Some(now.pacing) };
         let same_front = before.front_buffer == now.front_buffer;
         let front_buffer = if same_front { kept.front_buffer } else { now.front_buffer };
-        parked.replace_placement(Placement { pacing, front_buffer, ..arranged });
+        let is_placed = is_arranged && now.position.is_some();
+        parked.replace_placement(Placement { pacing, front_buffer, ..arranged }, is_placed);
         modes.extend(now.mode.filter(|_| before.mode != now.mode).map(|mode| (name, mode)));
     }
     let asked = modes.into_iter().map(|(name, mode)| set_mode(state, &name, mode).map(|_| ()));

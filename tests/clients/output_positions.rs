@@ -1,6 +1,7 @@
 //! Positions in configurations of outputs. wlr-randr sends the positions of all outputs with each change: a position that
 //! an output has already does not place it.
 
+use upbeat::output::hotplug;
 use upbeat_timing::time::Span;
 use wayland_client::protocol::wl_output::Transform;
 use wayland_protocols_wlr::output_management::v1::client::zwlr_output_manager_v1::ZwlrOutputManagerV1;
@@ -107,30 +108,41 @@ fn repeated_positions_place_no_output() {
 }
 
 #[test]
-fn output_that_was_moved_stays_placed_and_the_others_make_room() {
+fn all_outputs_of_a_layout_are_placed() {
     let mut row = OutputRow::new();
     let width = OUTPUT.0;
+    let layout = [(0, 0), (0, OUTPUT.1), (2 * width, 0)];
     row.arrange(&[(2, (0, OUTPUT.1))], |_| {});
-    assert_eq!(row.corners(), [(0, 0), (0, OUTPUT.1), (2 * width, 0)], "as the client sent them");
-    assert_eq!(row.are_placed(), [false, true, true], "the third would have moved");
-    // Its position is sent unchanged, and it stays placed.
-    row.arrange(&[], |head| head.set_transform(Transform::_180));
-    assert_eq!(row.are_placed(), [false, true, true]);
-    row.arrange(&[(3, (width, 0))], |_| {});
-    row.arrange(&[], |head| head.set_scale(0.5));
-    assert_eq!(row.corners()[1..], [(0, OUTPUT.1), (width, 0)], "placed outputs stay");
-    assert_eq!(row.corners()[0], (width, OUTPUT.1), "this one makes room");
+    assert_eq!((row.corners(), row.are_placed()), (layout, [true; 3]), "as the client sent them");
+    // The positions are sent unchanged, and hold.
+    for scale in [2.0, 0.5, 1.0] {
+        row.arrange(&[], |head| head.set_scale(scale));
+        assert_eq!((row.corners(), row.are_placed()), (layout, [true; 3]));
+    }
 }
 
 #[test]
-fn swapped_outputs_hold_and_the_output_beside_them_follows() {
+fn swapped_outputs_hold() {
     let mut row = OutputRow::new();
     let width = OUTPUT.0;
     row.arrange(&[(1, (width, 0)), (2, (0, 0))], |_| {});
-    assert_eq!(row.corners(), [(width, 0), (0, 0), (2 * width, 0)]);
-    assert_eq!(row.are_placed(), [true, true, false]);
-    row.arrange(&[], |head| head.set_scale(2.0));
-    assert_eq!(row.corners(), [(width, 0), (0, 0), (width + width / 2, 0)]);
+    assert_eq!((row.corners(), row.are_placed()), ([(width, 0), (0, 0), (2 * width, 0)], [true; 3]));
+}
+
+#[test]
+fn disabled_output_does_not_push_the_others_of_its_configuration() {
+    let mut row = OutputRow::new();
+    let width = OUTPUT.0;
+    let second = |head: &HeadWithSettings| head.set_position(width, 0);
+    let third = |head: &HeadWithSettings| head.set_position(2 * width, 300);
+    row.apply(&[(1, None), (2, Some(&second)), (3, Some(&third))]);
+    let corner = |row: &OutputRow, name| {
+        let (x, y, ..) = area(&row.world, name);
+        (x, y)
+    };
+    assert_eq!((corner(&row, NAMES[1]), corner(&row, NAMES[2])), ((width, 0), (2 * width, 300)));
+    row.apply(&[(1, Some(&|_: &HeadWithSettings| {}))]);
+    assert_eq!(row.corners(), [(0, 0), (width, 0), (2 * width, 300)], "it returns to its place");
 }
 
 #[test]
@@ -153,7 +165,9 @@ fn output_left_of_a_moved_one_stays_beside_it() {
     let mut row = OutputRow::new();
     let width = OUTPUT.0;
     row.world.unplug(NAMES[2]);
-    row.arrange(&[(2, (width, 100))], |_| {});
+    let second = row.world.state.outputs.states().find(|it| it.output().name() == NAMES[1]).unwrap().id();
+    hotplug::arrange(&mut row.world.state, second, Some((width, 100)), 1.0);
+    row.world.settle();
     let corner = |row: &OutputRow, name| {
         let (x, y, ..) = area(&row.world, name);
         (x, y)

@@ -93,6 +93,7 @@ impl DeviceTrial {
                 Ok((format, memory)) if takes(&memory)? => {
                     let sync = sync.filter(|_| buffer_timeline::is_supported(&self.device));
                     let DeviceTrial { device, allocator, .. } = self;
+                    let layout = layout.narrowed(format.modifier);
                     return Ok(DeviceAllocator { device, allocator, layout, taken: format, dmabuf, sync });
                 }
                 Ok(_) => "the parent refuses it".to_owned(),

@@ -147,7 +147,7 @@ impl NestedDevicePool {
 
     /// Allocates another buffer if none is free, so that the next frame need not wait for memory.
     pub(super) fn prepare_next(&mut self) {
-        if !self.slots.iter_mut().any(ParentMemorySlot::is_free) {
+        if !self.is_short && !self.slots.iter_mut().any(ParentMemorySlot::is_free) {
             self.added();
         }
     }

@@ -106,7 +106,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, OutputConfiguration, State> for Handler
                 }
                 transaction::choose_rates(state, &mut heads);
                 unknown_state::remove_defaults(state, &mut heads);
-                repeated_positions::mark(state, &mut heads);
+                repeated_positions::remove(state, &mut heads);
                 if is_test {
                     let object = object.clone();
                     let then = move |_: &mut State, result| answer(&object, result, true);

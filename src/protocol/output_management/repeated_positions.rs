@@ -6,8 +6,7 @@
 //!
 //! ```text
 //!   no position differs ───► the repeated ones count as not sent: outputs are laid out again side by side
-//!   a position differs ────► a layout, which holds: an output with a repeated position counts as placed only if it
-//!                            would otherwise move
+//!   a position differs ────► a layout: all of its positions hold from then on
 //! ```
 
 use super::transaction::HeadConfiguration;
@@ -21,8 +20,8 @@ struct FormerPosition {
     is_placed: bool,
 }
 
-/// Marks or removes the repeated positions of outputs that are not placed.
-pub(super) fn mark(state: &State, heads: &mut [HeadConfiguration]) {
+/// Removes the positions of outputs that are not placed, if no output gets another position.
+pub(super) fn remove(state: &State, heads: &mut [HeadConfiguration]) {
     let shown = state.outputs.states().map(|output| {
         let position = output.output().current_location();
         let position = Some((position.x, position.y));
@@ -34,16 +33,13 @@ pub(super) fn mark(state: &State, heads: &mut [HeadConfiguration]) {
         is_placed: parked.is_placed(),
     });
     let former: Vec<_> = shown.chain(parked).collect();
-    let mut is_layout = false;
-    for head in heads.iter_mut().filter(|head| head.position.is_some()) {
-        let known = former.iter().find(|known| known.name == head.output);
-        let is_same = known.is_some_and(|known| known.position == head.position);
-        head.repeats_position = is_same && known.is_some_and(|known| !known.is_placed);
-        is_layout |= !is_same;
-    }
-    if !is_layout {
-        for head in heads.iter_mut().filter(|head| head.repeats_position) {
-            (head.position, head.repeats_position) = (None, false);
+    let known = |head: &HeadConfiguration| former.iter().find(|known| known.name == head.output);
+    let is_repeat = |head: &HeadConfiguration| {
+        head.position.is_none() || known(head).is_some_and(|it| it.position == head.position)
+    };
+    if heads.iter().all(is_repeat) {
+        for head in heads.iter_mut().filter(|head| known(head).is_some_and(|it| !it.is_placed)) {
+            head.position = None;
         }
     }
 }

@@ -24,8 +24,6 @@ pub struct HeadConfiguration {
     pub(in crate::protocol) mode: Option<VideoMode>,
     /// Top left corner (global logical coordinates).
     pub(in crate::protocol) position: Option<(i32, i32)>,
-    /// The output is there already, and no user has configured it (`repeated_positions`).
-    pub(in crate::protocol) repeats_position: bool,
     pub(in crate::protocol) scale: Option<f64>,
     pub(in crate::protocol) turn: Option<OutputTransform>,
     /// Whether the refresh rate is to vary.
@@ -196,23 +194,24 @@ fn other_mode(state: &State, head: &HeadConfiguration) -> Option<OutputModeWish>
 
 /// Applies the parts that no display can refuse: positions, scales, transforms, and outputs that leave the layout.
 fn arrange(state: &mut State, heads: &[HeadConfiguration]) {
-    let arranged: Vec<_> = heads
-        .iter()
-        .filter(|head| head.enabled && (head.position.is_some() || head.scale.is_some() || head.turn.is_some()))
-        .filter_map(|head| {
-            let HeadConfiguration { position, repeats_position, turn, .. } = *head;
-            let scale = head.scale().map_or(ScaleChange::Unchanged, ScaleChange::Fixed);
-            let output = hotplug::by_name(state, &head.output)?;
-            Some(OutputChange { output, position, repeats_position, scale, turn })
-        })
-        .collect();
-    if !arranged.is_empty() {
-        hotplug::arrange_all(state, &arranged);
-    }
+    // First, so that the others do not make room for them.
     for head in heads.iter().filter(|head| !head.enabled) {
         if let Ok(OutputLocation::Shown(id)) = find(state, &head.output) {
             parking::park(state, id);
         }
+    }
+    let arranged: Vec<_> = heads
+        .iter()
+        .filter(|head| head.enabled && (head.position.is_some() || head.scale.is_some() || head.turn.is_some()))
+        .filter_map(|head| {
+            let HeadConfiguration { position, turn, .. } = *head;
+            let scale = head.scale().map_or(ScaleChange::Unchanged, ScaleChange::Fixed);
+            let output = hotplug::by_name(state, &head.output)?;
+            Some(OutputChange { output, position, scale, turn })
+        })
+        .collect();
+    if !arranged.is_empty() {
+        hotplug::arrange_all(state, &arranged);
     }
 }
 
