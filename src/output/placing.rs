@@ -43,7 +43,7 @@ fn move_once(outputs: &mut [LaidOutOutput]) -> bool {
     let areas = |outputs: &[LaidOutOutput], is_placed: bool| -> Vec<_> {
         outputs.iter().filter(|output| output.is_placed == is_placed).map(|output| output.area).collect()
     };
-    let placed = areas(&outputs, true);
+    let placed = areas(outputs, true);
     let (mut settled, mut has_moved) = (Vec::new(), false);
     for index in 0..outputs.len() {
         let following = areas(&outputs[index + 1..], false);
@@ -77,13 +77,14 @@ fn beside(
     if !is_apart {
         return area.loc;
     }
-    // It stays left of its neighbour on the right if there is room.
+    // It stays left of its neighbour on the right if there is room. X programs have trouble with negative coordinates.
     let neighbours = || placed.iter().chain(following);
     if settled.is_empty()
         && let Some(next) = neighbours().filter(|other| other.loc.x > area.loc.x).min_by_key(|other| other.loc.x)
     {
         let there = Rectangle::new(Point::from((next.loc.x - area.size.w, next.loc.y)), area.size);
-        if !neighbours().any(|other| other.overlaps(there)) {
+        let is_within = there.loc.x >= area.loc.x.min(0);
+        if is_within && !neighbours().any(|other| other.overlaps(there)) {
             return there.loc;
         }
     }
@@ -134,7 +135,9 @@ mod tests {
         let row = [output(1, false, rect(0, 0, 1920, 1080)), output(2, false, rect(1920, 0, 1920, 1080)), third];
         assert_eq!(moved(&row), [(0, 0), (1920, 0), (3840, 200)], "two outputs left of a configured one");
         let grown = [output(1, false, rect(0, 0, 2560, 1440)), row[1], third];
-        assert_eq!(moved(&grown), [(-640, 0), (1920, 0), (3840, 200)], "the first one grows to the left");
+        assert_eq!(moved(&grown), [(5760, 200), (1920, 0), (3840, 200)], "no room on the left");
+        let shrunk = [output(1, false, rect(0, 0, 1280, 720)), row[1], third];
+        assert_eq!(moved(&shrunk), [(640, 0), (1920, 0), (3840, 200)], "it stays beside its neighbour");
     }
 
     #[test]
@@ -155,7 +158,7 @@ mod tests {
         let between = rect(1280, 0, 1280, 720);
         assert_eq!(beside(&[], &[right], &[between], here), (0, 0).into(), "another one lies between");
         let wide = rect(0, 0, 1920, 720);
-        assert_eq!(beside(&[], &[rect(1280, 100, 640, 480)], &[], wide), (-640, 100).into(), "it grows to the left");
+        assert_eq!(beside(&[], &[rect(1280, 100, 640, 480)], &[], wide), (1920, 100).into(), "no room on the left");
         let settled = rect(0, 0, 640, 480);
         assert_eq!(corner(&[settled], &[settled, rect(640, 0, 640, 480)]), (1280, 0));
     }

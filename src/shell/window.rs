@@ -397,7 +397,9 @@ impl Window {
 
     /// Stores place and size of a floating window before it changes to another arrangement.
     pub(super) fn remember_floating(&mut self) {
-        if self.wanted == WindowArrangement::Floating && self.mapped {
+        // Until the client has answered, it still has the rectangle of its former arrangement.
+        let floats = self.wanted == WindowArrangement::Floating && self.applied == WindowArrangement::Floating;
+        if floats && self.mapped {
             let rect = self.rect();
             self.floating = rect.loc;
             self.floating_size = Some(rect.size);

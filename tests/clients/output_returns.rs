@@ -48,6 +48,30 @@ fn output_enabled_with_defaults_returns_as_it_was() {
 }
 
 #[test]
+fn output_enabled_with_defaults_keeps_its_scale_where_no_output_lies_at_the_origin() {
+    for (corner, other) in [((0, 0), 5000), ((-2000, 40), 0), ((3000, 0), 5000)] {
+        let mut world = TestWorld::rendered();
+        world.plug_in_at("TEST-2", 60_000, (other, 0));
+        let (client, manager) = manager(&mut world);
+        output_manager_events(&mut world, client);
+        let first = |head: &HeadWithSettings| all(head, corner, 2.0, Transform::Normal);
+        let second = |head: &HeadWithSettings| head.set_position(other, 0);
+        configure(&mut world, client, &manager, &[(1, Some(&first)), (2, Some(&second))]).apply();
+        world.run_until_idle();
+        output_manager_events(&mut world, client);
+        let before = area(&world, "TEST-1");
+        assert_eq!(before, (corner.0, corner.1, OUTPUT.0 / 2, OUTPUT.1 / 2));
+        configure(&mut world, client, &manager, &[(1, None), (2, Some(&second))]).apply();
+        world.run_until_idle();
+        output_manager_events(&mut world, client);
+        configure(&mut world, client, &manager, &[(1, Some(&defaults)), (2, Some(&second))]).apply();
+        world.run_until_idle();
+        assert!(output_manager_events(&mut world, client).contains(&"succeeded".to_owned()));
+        assert_eq!(area(&world, "TEST-1"), before);
+    }
+}
+
+#[test]
 fn first_output_returns_to_its_position_and_the_output_there_makes_room() {
     let mut world = TestWorld::rendered();
     world.plug_in_unplaced("TEST-2", 60_000);

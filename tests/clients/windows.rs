@@ -192,6 +192,30 @@ fn maximised_state_takes_effect_with_the_acknowledging_commit() {
 }
 
 #[test]
+fn window_that_is_fullscreen_before_it_was_small_again_keeps_its_floating_rectangle() {
+    let mut world = TestWorld::new();
+    let (client, window) = world.open("a", 400, 300);
+    let floating = rect(&world, "a");
+    let answer = |world: &mut TestWorld, (width, height)| {
+        world.settle();
+        assert_eq!(world.client(client).ack_newest_configure(), Some((width, height)));
+        world.client(client).commit_buffer(&window.surface, width, height);
+        world.settle();
+    };
+    world.client(client).ack_newest_configure();
+    window.toplevel.set_maximized();
+    answer(&mut world, OUTPUT);
+    // The client does not draw between the two requests.
+    window.toplevel.unset_maximized();
+    world.settle();
+    window.toplevel.set_fullscreen(None);
+    answer(&mut world, OUTPUT);
+    window.toplevel.unset_fullscreen();
+    answer(&mut world, (400, 300));
+    assert_eq!(rect(&world, "a"), floating);
+}
+
+#[test]
 fn shortcuts_maximise_fullscreen_and_restore_a_window_of_any_content() {
     let mut world = TestWorld::new();
     let (client, window) = world.open("a", 400, 300);

@@ -2,8 +2,8 @@
 //!
 //! The protocol sends no position, scale, transform and mode of a disabled head. A client that sets all properties at
 //! once (wlr-randr before 0.4) then sends defaults: the preferred mode, position 0,0, no transform, scale 1. The output
-//! would cover the output that lies at 0,0. So a default that would cover another output counts as not set, and the
-//! output returns as it was.
+//! would cover the output that lies at 0,0, or lose its settings. So defaults count as not set if the position would cover
+//! another output, or if all are sent and the former place is free. The output then returns as it was.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
@@ -78,7 +78,10 @@ pub(super) fn remove_defaults(state: &State, heads: &mut [HeadConfiguration]) {
     for parked in state.outputs.parked() {
         let name = parked.display().name();
         let Some(index) = heads.iter().position(|head| head.output == name && head.enabled) else { continue };
-        if heads[index].position == Some(DEFAULT_POSITION) && covers_another(&known, heads, index) {
+        let wanted = heads[index].clone();
+        let as_it_was = HeadConfiguration { output: name.to_owned(), enabled: true, ..HeadConfiguration::default() };
+        let may_return = || are_defaults(&wanted, parked.display()) && !covers_another(&known, heads, &as_it_was);
+        if wanted.position == Some(DEFAULT_POSITION) && (covers_another(&known, heads, &wanted) || may_return()) {
             forget_defaults(&mut heads[index], parked.display());
             is_unaware = true;
         }
@@ -94,12 +97,20 @@ pub(super) fn remove_defaults(state: &State, heads: &mut [HeadConfiguration]) {
     }
 }
 
-/// Whether the output of a head would lie on another output.
-fn covers_another(known: &[KnownState], heads: &[HeadConfiguration], index: usize) -> bool {
+/// Whether an output would lie on another output with the configuration `own`, and all others with theirs.
+fn covers_another(known: &[KnownState], heads: &[HeadConfiguration], own: &HeadConfiguration) -> bool {
     let area = |known: &KnownState| known.area(heads.iter().find(|head| head.output == known.name));
-    let (own, others): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.name == heads[index].output);
-    let own = own.into_iter().find_map(area);
+    let (of_own, others): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.name == own.output);
+    let own = of_own.into_iter().find_map(|known| known.area(Some(own)));
     own.is_some_and(|own| others.into_iter().filter_map(area).any(|other| other.overlaps(own)))
+}
+
+/// Whether a client has set all properties to their defaults.
+fn are_defaults(head: &HeadConfiguration, display: &dyn Display) -> bool {
+    head.position == Some(DEFAULT_POSITION)
+        && head.scale == Some(1.0)
+        && head.turn == Some(OutputTransform::NORMAL)
+        && head.mode.is_some_and(|mode| Some(mode) == display.modes().first().copied())
 }
 
 fn forget_defaults(head: &mut HeadConfiguration, display: &dyn Display) {

@@ -67,15 +67,16 @@ pub(super) fn visibility(state: &State, window: &shell::Window) -> Option<(bool,
     Some((state.outputs.is_visible(entry), output_name(state, window, entry)))
 }
 
-/// The output that paces a window. A window that was not visible since its output returned is paced by none: then it is the
-/// output of its workspace.
+/// The output that paces a window. A window that is not visible may have moved since it was paced: then it is the output of
+/// its workspace.
 fn output_name(state: &State, window: &shell::Window, entry: &SurfaceEntry) -> Option<String> {
-    let pacing = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output().name());
-    pacing.or_else(|| {
-        let workspaces = state.shell.workspaces();
+    let pacing = || entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output().name());
+    let workspaces = state.shell.workspaces();
+    let of_workspace = || {
         let name = workspaces.name(workspaces.place(window.id)?.screen)?;
         workspaces.screen(name).map(|_| name.to_owned())
-    })
+    };
+    if state.outputs.is_visible(entry) { pacing().or_else(of_workspace) } else { of_workspace().or_else(pacing) }
 }
 
 fn describe(

@@ -213,14 +213,27 @@ impl TiledColumn {
         tile
     }
 
-    /// Inserts a row, which becomes the active row.
-    pub fn insert(&mut self, index: usize, tile: LayoutTile) {
+    /// The weights of all rows but `index` together.
+    pub fn weights_of_others(&self, index: usize) -> u32 {
+        let others = self.rows.iter().enumerate().filter(|(other, _)| *other != index);
+        let weights = others.map(|(_, tile)| match tile.height {
+            RowHeight::Weight(weight) => u32::from(weight),
+            RowHeight::Pixels(_) => 0,
+        });
+        weights.sum()
+    }
+
+    /// Inserts a row, which becomes the active row. `former`: the other rows' weights when it was in this column before;
+    /// if they are the same, its own is in proportion to them, however different it is.
+    pub fn insert(&mut self, index: usize, tile: LayoutTile, former: Option<u32>) {
         let index = index.min(self.rows.len());
         let has_pixels = self.rows.iter().any(|tile| matches!(tile.height, RowHeight::Pixels(_)));
         let height =
             if has_pixels && matches!(tile.height, RowHeight::Pixels(_)) { RowHeight::Weight(1) } else { tile.height };
         self.rows.insert(index, LayoutTile { height, ..tile });
-        self.rows[index].height = self.to_scale(index, height);
+        if former != Some(self.weights_of_others(index)) {
+            self.rows[index].height = self.to_scale(index, height);
+        }
         self.active = index;
     }
 }

@@ -86,7 +86,7 @@ impl LayoutWorkspace {
         let before = tile.position_before_floating;
         let tile = LayoutTile { position_before_floating: None, ..tile };
         let back = match target {
-            DropTarget::Row { beside, index } => RestorePosition::Row { beside, index },
+            DropTarget::Row { beside, index } => RestorePosition::Row { beside, index, weights_of_others: None },
             DropTarget::Column { after } => {
                 let TiledColumn { width, span, display, .. } = TiledColumn::of(tile.clone());
                 match before {

@@ -147,6 +147,8 @@ pub enum RestorePosition {
         beside: WindowId,
         /// Number of rows above.
         index: usize,
+        /// The other rows' weights together; `None`: the window was not in this column.
+        weights_of_others: Option<u32>,
     },
     /// Alone in a column, right of another column.
     Column {

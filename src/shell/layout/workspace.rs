@@ -303,16 +303,23 @@ impl LayoutWorkspace {
             let Some(other) = beside.filter(|other| !self.strip.columns[*other].is_fullscreen) else { return };
             let into = self.strip.columns[other].rows[0].window;
             let tile = self.strip.take(at, area);
-            self.put_into_column_of(into, usize::MAX, tile);
+            self.put_into_column_of(into, usize::MAX, None, tile);
         }
         self.set_focus(window);
     }
 
-    /// Puts a window into the column of the window `beside`. Returns the tile if no column can take it.
-    fn put_into_column_of(&mut self, beside: WindowId, index: usize, tile: LayoutTile) -> Option<LayoutTile> {
+    /// Puts a window into the column of the window `beside`. `former`: the other rows' weights when it was there before.
+    /// Returns the tile if no column can take it.
+    fn put_into_column_of(
+        &mut self,
+        beside: WindowId,
+        index: usize,
+        former: Option<u32>,
+        tile: LayoutTile,
+    ) -> Option<LayoutTile> {
         match self.strip.find(beside).filter(|at| !self.strip.columns[at.column].is_fullscreen) {
             Some(at) => {
-                self.strip.columns[at.column].insert(index, tile);
+                self.strip.columns[at.column].insert(index, tile, former);
                 None
             }
             None => Some(tile),
@@ -324,7 +331,11 @@ impl LayoutWorkspace {
         let column = &self.strip.columns[at.column];
         let left = at.column.checked_sub(1).and_then(|left| self.strip.columns[left].active_window());
         match column.rows.iter().find(|tile| tile.window != column.rows[at.row].window) {
-            Some(other) => RestorePosition::Row { beside: other.window, index: at.row },
+            Some(other) => RestorePosition::Row {
+                beside: other.window,
+                index: at.row,
+                weights_of_others: Some(column.weights_of_others(at.row)),
+            },
             None => {
                 RestorePosition::Column { width: column.width, span: column.span, display: column.display, after: left }
             }
@@ -346,8 +357,8 @@ impl LayoutWorkspace {
         let window = tile.window;
         match back {
             Some(RestorePosition::Floating(rect)) => self.put_above(tile, rect, true),
-            Some(RestorePosition::Row { beside, index }) => {
-                if let Some(tile) = self.put_into_column_of(beside, index, tile) {
+            Some(RestorePosition::Row { beside, index, weights_of_others }) => {
+                if let Some(tile) = self.put_into_column_of(beside, index, weights_of_others, tile) {
                     self.strip.insert(self.strip.active + 1, TiledColumn::of(tile), area);
                 }
             }

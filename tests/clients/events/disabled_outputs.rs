@@ -39,3 +39,30 @@ fn disabled_output_is_listed_as_disabled_and_hidden_windows_return_to_it() {
     assert_eq!(on, [on_screen("hidden", false), on_screen("seen", true)]);
     scene.assert_agrees("its return");
 }
+
+#[test]
+fn hidden_window_that_was_paced_by_another_output_is_on_the_output_of_its_workspace() {
+    let mut scene = EventStreamSession::new(0);
+    scene.world.plug_in_at(&name(1), 60_000, (320, 0));
+    let opened = scene.world.open("moved", 100, 100);
+    scene.windows.push(opened);
+    scene.world.run_for(Span::from_millis(100), &mut nothing);
+    let moved = scene.world.window("moved").id;
+    let output = |scene: &mut EventStreamSession| {
+        let Ok(Response::Windows { windows }) = scene.ask(Request::Windows) else { panic!() };
+        windows.into_iter().next().and_then(|window| window.output)
+    };
+    assert_eq!(output(&mut scene), Some(name(0)));
+    let (client, manager) = manager(&mut scene.world);
+    output_manager_events(&mut scene.world, client);
+    configure(&mut scene.world, client, &manager, &[(1, None), (2, Some(&|_| {}))]).apply();
+    scene.world.run_for(Span::from_millis(500), &mut nothing);
+    assert_eq!(output(&mut scene), Some(name(1)), "it is shown there meanwhile");
+    assert_eq!(scene.ask(Request::Focus { window: moved }), Ok(Response::Done));
+    assert_eq!(scene.ask(Request::Act { action: "minimise".to_owned() }), Ok(Response::Done));
+    scene.world.run_for(Span::from_millis(500), &mut nothing);
+    output_manager_events(&mut scene.world, client);
+    configure(&mut scene.world, client, &manager, &[(1, Some(&|_| {})), (2, Some(&|_| {}))]).apply();
+    scene.world.run_for(Span::from_millis(2_000), &mut nothing);
+    assert_eq!(output(&mut scene), Some(name(0)));
+}
