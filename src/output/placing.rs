@@ -135,7 +135,7 @@ mod tests {
         let row = [output(1, false, rect(0, 0, 1920, 1080)), output(2, false, rect(1920, 0, 1920, 1080)), third];
         assert_eq!(moved(&row), [(0, 0), (1920, 0), (3840, 200)], "two outputs left of a configured one");
         let grown = [output(1, false, rect(0, 0, 2560, 1440)), row[1], third];
-        assert_eq!(moved(&grown), [(5760, 200), (1920, 0), (3840, 200)], "no room on the left");
+        assert_eq!(moved(&grown), [(5760, 200), (1920, 200), (3840, 200)], "no room on the left");
         let shrunk = [output(1, false, rect(0, 0, 1280, 720)), row[1], third];
         assert_eq!(moved(&shrunk), [(640, 0), (1920, 0), (3840, 200)], "it stays beside its neighbour");
     }
